@@ -35,17 +35,15 @@ import numpy as np
 import onnx
 import onnx.numpy_helper
 import onnx.parser
-import onnxruntime as ort
 from field_graphs import GRAPHS
 from field_inputs import draws, names
 from field_page import ROOT, TARGETS, Case
-from real_sizes import difference, version
+from real_steps import LEVELS, difference, opened, version
 
 MODULES = ("field_slices", "field_sizes", "field_indices", "field_masks")
 PACKAGES = ("torch", "onnxruntime", "onnx", "onnxscript")
 COMMANDS = 4  # that are run for one case
 LARGEST = 1e-5  # difference under the default options, by the largest number
-LEVELS = {"default": "ORT_ENABLE_ALL", "off": "ORT_DISABLE_ALL"}
 
 
 def pattern(name: str) -> Any:
@@ -168,13 +166,8 @@ def compare(folder: Path, feeds: Iterator[Any]) -> dict[str, Any]:
     """
     found: dict[str, Any] = {"ran": 0, "refused": 0, "default": 0.0, "off": 0.0}
     sessions: dict[str, list[Any]] = {}
-    for options, level in LEVELS.items():
-        given = ort.SessionOptions()
-        given.graph_optimization_level = getattr(ort.GraphOptimizationLevel, level)
-        given.log_severity_level, given.intra_op_num_threads = 4, 1
-        files = [str(folder / name) for name in ("in.onnx", "out.onnx")]
-        providers = ["CPUExecutionProvider"]
-        sessions[options] = [ort.InferenceSession(f, given, providers=providers) for f in files]
+    for level in LEVELS:
+        sessions[level] = [opened(folder / name, level) for name in ("in.onnx", "out.onnx")]
     for feed in feeds:
         for options, (before, after) in sessions.items():
             fed = {i.name: feed[i.name] for i in before.get_inputs()}

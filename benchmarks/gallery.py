@@ -28,7 +28,6 @@ import statistics
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from time import process_time
 from typing import Any
 
 import numpy as np
@@ -99,7 +98,7 @@ def times(folder: str, feeds: str) -> dict[str, Any]:
     the processor ran this process: what other programs take does not count.
     """
     import onnxruntime as ort
-    from turns import Variant, ratios, seconds
+    from turns import ratios, seconds
 
     with np.load(feeds) as file:
         given = dict(file)
@@ -112,15 +111,15 @@ def times(folder: str, feeds: str) -> dict[str, Any]:
         options.intra_op_num_threads, options.log_severity_level = 1, 4
         session = onnx_scatterx.session(Path(folder, f"{name}.onnx"), session_options=options)
         fed = {value.name: given[value.name] for value in session.get_inputs()}
-        runs[name] = Variant(run=lambda session=session, fed=fed: session.run(None, fed))
+        runs[name] = lambda session=session, fed=fed: session.run(None, fed)
     first = runs.pop("model")
-    expected = first.run()
+    expected = first()
     found: dict[str, Any] = {}
-    for name, made in runs.items():
-        apart = [difference(a, b) for a, b in zip(expected, made.run(), strict=True)]
+    for name, run in runs.items():
+        apart = [difference(a, b) for a, b in zip(expected, run(), strict=True)]
         found[name] = {"difference": max(apart)}
-    rounds = max(3, min(25, int(BUDGET / (4 * max(seconds(first.run, 1, process_time), 1e-3)))))
-    base, shares = ratios(first, runs, rounds, process_time)
+    rounds = max(3, min(25, int(BUDGET / (4 * max(seconds(first), 1e-3)))))
+    base, shares = ratios(first, runs, rounds)
     for name, share in shares.items():
         low, middle, high = statistics.quantiles(share, n=4)
         found[name] |= {"ratio": middle, "quartiles": [low, high]}

@@ -1,6 +1,6 @@
 """Times ScatterX against ONNX Runtime's ScatterND, ScatterElements and TensorScatter.
 
-    python benchmarks/kernel.py [--threads 1 2] [--seconds 1] [--only WORD] [--library FILE.so]
+    python benchmarks/kernel.py [--threads 1 2] [--seconds 1] [--only WORD]
 
 Every case is one node, or the nodes that an exporter writes for one statement, or several that
 write into a temporary one after another; a small case is a model with 32 copies of that, and its
@@ -8,14 +8,13 @@ times are those of one. All inputs and outputs are in memory that is bound once,
 the same data in the same process. The two sessions take turns; a pair of neighbours gives one
 ratio, built-in over ScatterX, and the median of the ratios is printed with its quartiles. On one
 thread the limit is measured in the same turns (kernel_limit.py), and all times are CPU time.
+The variable ONNX_SCATTERX_LIBRARY names a library to measure in place of the installed one.
 """
 
 from __future__ import annotations
 
 import argparse
 import ctypes
-import importlib.resources
-import os
 import statistics
 import time
 from collections.abc import Callable
@@ -24,10 +23,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import onnxruntime as ort
-from kernel_case import Case
+from kernel_case import COPIES, SMALL, Case, copies
 from kernel_cases import CASES
-from kernel_copies import COPIES, SMALL, copies
 from kernel_limit import limits
+
+import onnx_scatterx
 
 MEGABYTE = 1 << 20
 
@@ -174,9 +174,8 @@ def main() -> None:
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--seconds", type=float, default=1.0, help="for each case and thread count")
     parser.add_argument("--only", default="", help="cases with this in their name")
-    parser.add_argument("--library", default=os.environ.get("ONNX_SCATTERX_LIBRARY"))
     args = parser.parse_args()
-    library = args.library or str(importlib.resources.files("onnx_scatterx") / "scatterx_ops.so")
+    library = str(onnx_scatterx.library_path())
     print(f"ONNX Runtime {ort.__version__}; times are medians in ms, the limit's are the least")
     print(
         f"{'case':52} {'MB':>8} {'thr':>3} {'built-in':>9} {'ScatterX':>9} {'limit':>9}"

@@ -1,14 +1,12 @@
 """Measures what the kernel promises, one line each: how near a memcpy it is, what a step costs in
 place, and that a chain of temporaries is never copied.
 
-    python benchmarks/kernel_promises.py [--threads 1 2] [--library FILE.so]
+    python benchmarks/kernel_promises.py [--threads 1 2]
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.resources
-import os
 import statistics
 import time
 from collections.abc import Callable
@@ -20,6 +18,8 @@ from kernel import bound, memcpy, seconds_of
 from kernel_case import scatter_nd, scatterx
 from kernel_cases import CASES
 from onnx import helper
+
+import onnx_scatterx
 
 SECONDS = 1.0  # for the runs of one line
 
@@ -113,9 +113,8 @@ def temporaries(threads: int, library: str) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--library", default=os.environ.get("ONNX_SCATTERX_LIBRARY"))
     args = parser.parse_args()
-    library = args.library or str(importlib.resources.files("onnx_scatterx") / "scatterx_ops.so")
+    library = str(onnx_scatterx.library_path())
     start = time.perf_counter()
     for threads in args.threads:
         for promise in (contiguous, decode, temporaries):

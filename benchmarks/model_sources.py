@@ -1,4 +1,4 @@
-"""Real sizes of what hurts: the modules of ``benchmarks/models.py``, as people write them.
+"""Real sizes of what hurts: modules of ``benchmarks/real_rows.py``, as people write them.
 
 Each is the part of a known network that scatters, with just enough around it that the scatter's
 input is computed and its output used.
@@ -14,8 +14,6 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "models"))
 
 from export import Example
 from sources import Letterbox, RotaryInterleaved, SwinShiftMask
-
-F32, F16 = torch.float32, torch.float16
 
 
 class YoloxDecode(nn.Module):
@@ -156,12 +154,12 @@ def maps(size: int) -> dict[str, Tensor]:
     return {name: torch.randn(1, 85, size // s, size // s) for name, s in levels}
 
 
-def cache_step(new: int, dtype: torch.dtype) -> dict[str, Tensor]:
+def cache_step(new: int) -> dict[str, Tensor]:
     """Return the inputs of a step of 32 heads with caches of 4096 positions."""
     one = (1, 32, new, 128)
     cache = (1, 32, 4096, 128)
-    inputs = {name: torch.randn(one).to(dtype) for name in ("query", "key", "value")}
-    inputs |= {name: torch.randn(cache).to(dtype) for name in ("keys", "values")}
+    inputs = {name: torch.randn(one) for name in ("query", "key", "value")}
+    inputs |= {name: torch.randn(cache) for name in ("keys", "values")}
     return inputs | {"at": torch.arange(1000, 1000 + new)}
 
 
@@ -178,8 +176,7 @@ def examples() -> dict[str, Example]:
     image = {0: "batch", 2: "height", 3: "width"}
     written = ("keys_out", "values_out")
     attended = ("attended", *written)
-    prompt = cache_step(512, F32)
-    half_prompt = cache_step(512, F16)
+    prompt = cache_step(512)
     cells = torch.randperm(PillarCanvas.height * PillarCanvas.width)[:12000]
     coordinates = torch.stack((cells // PillarCanvas.width, cells % PillarCanvas.width), 1)
     caches = {
@@ -191,69 +188,43 @@ def examples() -> dict[str, Example]:
     steps = {0: "batch", 1: "time"}
     kept = ("key", "value", "keys", "values")
     return {
-        "yolox_640": Example(
-            YoloxDecode,
-            maps(640),
-            sizes=dict.fromkeys(maps(32), image),
-            exports=("ts", "ts_dynamic"),
-        ),
-        "yolox_1280": Example(YoloxDecode, maps(1280), exports=("dynamo",)),
-        "pose_640": Example(PoseDecode, pose(640), exports=("dynamo", "ts")),
-        "pose_1280": Example(PoseDecode, pose(1280), exports=("dynamo",)),
-        "cache_step": Example(CacheStep, cache_step(1, F32), attended, exports=("dynamo", "ts")),
-        "cache_step_half": Example(CacheStep, cache_step(1, F16), attended, exports=("dynamo",)),
-        "prefill": Example(
-            CacheWrite, {n: prompt[n] for n in kept}, written, exports=("dynamo", "ts")
-        ),
-        "prefill_half": Example(
-            CacheWrite, {n: half_prompt[n] for n in kept}, written, exports=("dynamo",)
-        ),
+        "yolox_640": Example(YoloxDecode, maps(640), sizes=dict.fromkeys(maps(32), image)),
+        "yolox_1280": Example(YoloxDecode, maps(1280)),
+        "pose_640": Example(PoseDecode, pose(640)),
+        "pose_1280": Example(PoseDecode, pose(1280)),
+        "cache_step": Example(CacheStep, cache_step(1), attended),
+        "prefill": Example(CacheWrite, {n: prompt[n] for n in kept}, written),
         "swin_mask": Example(
             SwinMask,
             {"image": torch.randn(1, 3, 112, 168)},
             sizes={"image": {2: "height", 3: "width"}},
-            exports=("dynamo_dynamic",),
         ),
         "rotary": Example(
             RotaryInterleaved,
             {"x": torch.randn(1, 32, 2048, 128)}
             | {name: torch.randn(2048, 128) for name in ("cos", "sin")},
             sizes={"x": {0: "batch", 2: "time"}, "cos": {0: "time"}, "sin": {0: "time"}},
-            exports=("dynamo_dynamic", "ts"),
         ),
         "pillars": Example(
-            PillarCanvas,
-            {"pillars": torch.randn(12000, 64), "coordinates": coordinates},
-            exports=("dynamo", "ts"),
+            PillarCanvas, {"pillars": torch.randn(12000, 64), "coordinates": coordinates}
         ),
         "experts": Example(
             Experts,
             {"hidden": torch.randn(4096, 1024), "tokens": torch.randint(0, 4096, (8, 1024))}
             | {"weights": torch.rand(8, 1024)},
-            exports=("dynamo",),
         ),
-        "masked_pooling": Example(
-            MaskedPooling,
-            pooled,
-            sizes=dict.fromkeys(pooled, steps),
-            exports=("dynamo_dynamic",),
-        ),
+        "masked_pooling": Example(MaskedPooling, pooled, sizes=dict.fromkeys(pooled, steps)),
         "segment_sums": Example(
             SegmentSums,
             {"edges": torch.randn(100_000, 64), "target": torch.randint(0, 5000, (100_000,))}
             | {"nodes": torch.randn(5000, 64)},
-            exports=("dynamo", "ts"),
         ),
         "letterbox_4k": Example(
-            BigLetterbox,
-            {"image": torch.rand(1, 3, 2160, 3840)},
-            sizes={"image": {0: "batch"}},
-            exports=("dynamo_dynamic", "ts"),
+            BigLetterbox, {"image": torch.rand(1, 3, 2160, 3840)}, sizes={"image": {0: "batch"}}
         ),
         "decoder": Example(
             Decoder,
             {"hidden": torch.randn(1, 1, 512), "at": torch.tensor([700])} | caches,
             outputs=("hidden_out", *(f"{name}_out" for name in caches)),
-            exports=("dynamo",),
         ),
     }

@@ -10,13 +10,13 @@ of data and updates. Each time is the least of the runs, which alternate.
 from __future__ import annotations
 
 import argparse
-import importlib.resources
 import math
 from pathlib import Path
 
 from kernel import bound, memcpy, seconds_of
 from kernel_writes import pick_rows, rows_0
 
+import onnx_scatterx
 from onnx_scatterx.files.writing import write_text
 from onnx_scatterx.theory import XTransformer, moves
 from onnx_scatterx.theory.conventions.axes import by_axes
@@ -81,7 +81,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--plot", type=Path)
     args = parser.parse_args()
-    library = str(importlib.resources.files("onnx_scatterx") / "scatterx_ops.so")
+    library = str(onnx_scatterx.library_path())
     names = "rows", "elements of a row", "verdict", "strided copies"
     print(f"| {' | '.join(names)} | ScatterND ms | ScatterX ms | memcpy ms |")
     print("|---|---:|---|---:|---:|---:|---:|")

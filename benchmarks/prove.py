@@ -8,7 +8,8 @@ new, and with each that of the next value. A region is a pair of values of both 
 the same node on the same inputs. Models that draw at random or run on no input are not counted.
 Seconds are CPU seconds.
 
-With --mutants, faults are put into the optimized models (`prove_mutants.py`).
+With --mutants, faults are put into the optimized models (`prove_mutants.py`). The exit status is 1
+if a faulty model is proven.
 
 All rows are kept in the directory --rows (build/prove). A run that was stopped goes on there; with
 another version of the prover, take another directory.
@@ -166,7 +167,8 @@ def table(rows: Sequence[Row], names: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
+def main() -> int:
+    """Print the tables; return 1 if there is a false proof."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("places", type=Path, nargs="+", help="directories of models")
     parser.add_argument("--mutants", type=int, default=0)
@@ -185,8 +187,8 @@ def main() -> None:
     keys = [f"{v}/{n}" for v, n in itertools.product(variants, names)]
     random.Random(args.seed).shuffle(paths)  # so what is done of a long run is a fair sample
     if args.mutants:
-        judge_mutants(paths, args.mutants, args.rows, args.jobs, args.seed, args.verbose, optimized)
-        return
+        wanted = args.mutants, args.rows, args.jobs, args.seed, args.verbose
+        return int(judge_mutants(paths, *wanted, optimized) > 0)
     rows = []
     work = rows_of(
         lambda path, some: judged(path, some, kept),
@@ -212,7 +214,8 @@ def main() -> None:
             f"seconds: median {statistics.median(seconds):.2f}, 95 % below {ends[-1]:.2f}, "
             f"largest {seconds[-1]:.2f}"
         )
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

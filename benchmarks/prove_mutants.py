@@ -100,8 +100,11 @@ def judge_mutants(
     seed: int,
     verbose: bool,
     optimized: Optimized,
-) -> None:
-    """Judge mutants of all models that are not large in turn, until there are enough."""
+) -> int:
+    """Judge mutants of all models that are not large in turn, until there are enough.
+
+    Returns the number of false proofs.
+    """
     kept = rows / "optimized"
     small = [p for p in paths if p.stat().st_size < LARGE]
     small.sort(key=lambda path: path.stat().st_size // STEP)  # those that take little time first
@@ -126,6 +129,7 @@ def judge_mutants(
         if len(found) >= wanted:
             break
     _told(found)
+    return sum(map(is_false, found))
 
 
 def _told(found: Sequence[Row]) -> None:

@@ -6,8 +6,7 @@ import copy
 from pathlib import Path
 from typing import Any
 
-import architectures  # it makes the modules of ``models`` importable
-import model_sources
+import model_sources  # it makes the modules of ``models`` importable
 import sources
 import torch
 import transformers
@@ -32,6 +31,30 @@ class First(nn.Module):
     def forward(self, *tensors: Tensor) -> Tensor:
         out = self.inner(**dict(zip(self.names, tensors, strict=True)))
         return getattr(out, self.result) if self.result else out[0]
+
+
+class CachedStep(nn.Module):
+    """A step of decoding: one token, and caches of a fixed length that come in and go out."""
+
+    def __init__(self, inner: nn.Module, config: Any) -> None:
+        super().__init__()
+        self.inner, self.config = inner, config
+
+    def forward(self, tokens: Tensor, at: Tensor, *caches: Tensor) -> tuple[Tensor, ...]:
+        _, heads, length, width = caches[0].shape
+        cache = transformers.StaticCache(self.config, max_cache_len=length)
+        cache.early_initialization(1, heads, width, torch.float32, caches[0].device)
+        for layer, keys, values in zip(cache.layers, caches[::2], caches[1::2], strict=True):
+            layer.keys, layer.values, layer.cumulative_length = keys, values, at[0].clone()
+        out = self.inner(
+            tokens,
+            attention_mask=(torch.arange(length)[None] <= at[:, None])[:, None, None],
+            position_ids=at[None],
+            past_key_values=cache,
+            use_cache=True,
+        )
+        kept = [x for layer in cache.layers for x in (layer.keys, layer.values)]
+        return out.last_hidden_state, *kept
 
 
 class Bayer(nn.Module):
@@ -125,15 +148,23 @@ def built(row: Row) -> nn.Module:
     return model
 
 
+def cached_step(row: Row, shape: list[int]) -> Example:
+    """Return a step of decoding at position 700, with caches of this shape in each layer."""
+    config = configured(row, getattr(transformers, row.model).config_class)
+    layers = range(config.num_hidden_layers)
+    caches = {f"{w}_{i}": torch.randn(shape) for i in layers for w in ("keys", "values")}
+    inputs = {"tokens": torch.randint(3, 4096, (1, 1)), "at": torch.tensor([700]), **caches}
+    outputs = ("hidden", *(f"{name}_out" for name in caches))
+    return Example(lambda: CachedStep(built(row).eval(), config), inputs, outputs)
+
+
 def example(name: str, row: Row, batch: int) -> Example:
     """Return the module and the inputs of a row."""
     torch.manual_seed(0)
     if row.model == "model_sources":
         return model_sources.examples()[name]
     if "cache" in row.inputs:
-        _, (_, heads, _, width), _ = dims(row.inputs["cache"])
-        config = configured(row, getattr(transformers, row.model).config_class)
-        return architectures.step(lambda: built(row), config, heads, width)
+        return cached_step(row, dims(row.inputs["cache"])[1])
     inputs = {n: drawn(row, text, batch) for n, text in row.inputs.items()}
     sizes = {n: dims(text)[2] for n, text in row.inputs.items()}
 

@@ -27,6 +27,7 @@ import numpy as np
 import onnx.parser
 from real_rows import HOWS, ROWS
 from real_steps import (
+    LEVELS,
     NO_SIZE,
     ROOT,
     Record,
@@ -34,6 +35,7 @@ from real_steps import (
     counted,
     difference,
     export,
+    opened,
     optimize,
     version,
     write_page,
@@ -65,18 +67,13 @@ def simplify(tool: str, source: str, target: str) -> dict[str, Any]:
 
 def compare(source: str, target: str, feeds: str) -> dict[str, Any]:
     """Run both files; return the largest difference, by the largest number, for both options."""
-    import onnxruntime as ort
-
     given = np.load(feeds)
     found: dict[str, Any] = {}
-    for name, level in (("default", "ORT_ENABLE_ALL"), ("off", "ORT_DISABLE_ALL")):
+    for name in LEVELS:
         runs = []
         for path in (source, target):
-            options = ort.SessionOptions()
-            options.graph_optimization_level = getattr(ort.GraphOptimizationLevel, level)
-            options.log_severity_level, options.intra_op_num_threads = 4, 1
             try:
-                session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+                session = opened(path, name)
                 fed = {i.name: given[i.name] for i in session.get_inputs()}
                 runs.append(session.run(None, fed))
             except Exception as error:

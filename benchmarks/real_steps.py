@@ -1,29 +1,34 @@
 """The steps of the pages of large models, and the records of what the steps found.
 
-``benchmarks/real_sizes.py`` and ``benchmarks/gallery.py`` do them, each in a process of its own.
-A record lies in the cache, in the folder of its row. The file beside the page has all records.
+``benchmarks/real_sizes.py`` and ``benchmarks/gallery.py`` do them, each in a process of its own,
+which ends at limits of memory and time. A record lies in the cache, in the folder of its row. The
+file beside the page has all records.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import multiprocessing
+import os
 import resource
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
-from apart import apart
 from real_rows import Row
 
 import onnx_scatterx
 
 ROOT = Path(__file__).parents[1]
 NO_SIZE = "no symbolic size"
+GIB, CPU_SECONDS = 9, 1200  # of a step
+LEVELS = {"default": "ORT_ENABLE_ALL", "off": "ORT_DISABLE_ALL"}
 
 Step = Callable[..., dict[str, Any]]
 
@@ -67,6 +72,16 @@ def optimize(source: str, target: str, goal: str = "standard") -> dict[str, Any]
     return {**sizes, "limits": limits, "kept": dict(kept), "seconds": round(spent, 2)}
 
 
+def opened(path: str | Path, level: str) -> Any:
+    """Return a session of ONNX Runtime on one thread, under a level of `LEVELS`."""
+    import onnxruntime as ort
+
+    options = ort.SessionOptions()
+    options.graph_optimization_level = getattr(ort.GraphOptimizationLevel, LEVELS[level])
+    options.log_severity_level, options.intra_op_num_threads = 4, 1
+    return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
 def difference(a: Any, b: Any) -> float:
     """Return 0 for equal bits; else the largest difference by the largest number of ``a``."""
     if a.tobytes() == b.tobytes():
@@ -84,6 +99,41 @@ def version() -> str:
     for path in sorted((*ROOT.glob("onnx_scatterx/**/*.py"), *ROOT.glob("rewrites/**/*.py"))):
         found.update(path.read_bytes())
     return found.hexdigest()[:12]
+
+
+def _work(tells: Connection, step: Step, *arguments: Any) -> None:
+    for limit, most in ((resource.RLIMIT_DATA, GIB << 30), (resource.RLIMIT_CPU, CPU_SECONDS)):
+        resource.setrlimit(limit, (most, most))
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(nowhere, stream)
+    try:
+        tells.send(step(*arguments))
+    except BaseException as error:
+        lines = f"{type(error).__name__}: {error}".splitlines()
+        tells.send({"failed": lines[0][:120]})
+
+
+def apart(step: Step, *arguments: Any) -> dict[str, Any]:
+    """Do a step in a process of its own; ``{"failed": why}`` says why it failed.
+
+    The step `export` needs torch, which a server of forks imports once.
+    """
+    context = multiprocessing.get_context("forkserver" if step is export else "fork")
+    if step is export:
+        context.set_forkserver_preload(["real_models"])
+    told, tells = context.Pipe(duplex=False)
+    process = context.Process(target=_work, args=(tells, step, *arguments))
+    process.start()
+    tells.close()
+    try:
+        found: dict[str, Any] = told.recv()
+    except EOFError:
+        process.join()
+        found = {"failed": f"the process ended with {process.exitcode}"}
+    process.kill()
+    process.join()
+    return found
 
 
 @dataclass(frozen=True)
@@ -127,8 +177,7 @@ class Record:
         known = self.known().get(key, {}) if self.has(key) and not again else {}
         lost = made is not None and "failed" not in known and not Path(made).exists()
         if not known or lost:
-            method = "forkserver" if step is export else "fork"
-            found = apart(method, step, *arguments)
+            found = apart(step, *arguments)
             if known:  # the file is made again, or not; what was measured stays
                 if "failed" in found:
                     print(self.folder.name, key, "made again:", found, flush=True)

@@ -1,6 +1,6 @@
 """How the time of ``optimize`` grows with the model: a line, or something is wrong.
 
-    python benchmarks/scaling.py [NODES ...] [--plot FILE.svg]     # the plot needs matplotlib
+    python benchmarks/scaling.py [NODES ...] [--kind writes]
     python benchmarks/scaling.py --mixed 10 100 300 1000           # nodes and time of each write
 
 There are two kinds of models. ``writes`` is a chain of slice assignments as exporters write them
@@ -107,17 +107,15 @@ KINDS = {"writes": writes, "layers": layers}
 
 
 def main() -> None:
-    """Print the tables, and draw them."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("nodes", nargs="*", type=int, default=[2_500, 5_000, 10_000, 20_000])
     parser.add_argument("--kind", choices=KINDS, action="append", help="one kind of models alone")
-    parser.add_argument("--plot", metavar="FILE", help="draw the times too")
     parser.add_argument("--mixed", nargs="+", type=int, metavar="WRITES", help="mixed writes alone")
     arguments = parser.parse_args()
     if arguments.mixed:
         mixed(arguments.mixed)
         return
-    series: dict[str, list[tuple[float, float]]] = {}
     for kind in arguments.kind or KINDS:
         onnx_scatterx.optimize(KINDS[kind](110))  # imports count for no model
         before = None
@@ -132,9 +130,6 @@ def main() -> None:
             before = each
             size = f"{kind} {count:8} nodes {seconds:8.2f} s {1e3 * each:7.3f} ms a node"
             print(f"{size} {growth:5.2f} times as long per node  {report.summary()}", flush=True)
-            series.setdefault(kind, []).append((count, seconds))
-    if arguments.plot:
-        lines(series, "nodes", "CPU seconds", arguments.plot)
 
 
 def mixed(counts: list[int]) -> None:
@@ -158,27 +153,6 @@ def mixed(counts: list[int]) -> None:
                     f"  {result.report.summary()}",
                     flush=True,
                 )
-
-
-def lines(series: dict[str, list[tuple[float, float]]], across: str, up: str, path: str) -> None:
-    """Draw measured points, joined, with the line through zero and the last one behind them."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "onnx-scatterx"
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(figsize=(6, 3.6))
-    for label, points in series.items():
-        x, y = zip(*points, strict=True)
-        (drawn,) = axes.plot(x, y, "o-", label=label)
-        axes.plot((0, x[-1]), (0, y[-1]), ":", color=drawn.get_color())
-    axes.set(xlabel=across, ylabel=up)
-    axes.set_xlim(0)
-    axes.set_ylim(0)
-    axes.legend()
-    figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
 
 
 if __name__ == "__main__":

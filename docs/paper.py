@@ -33,11 +33,10 @@ CLAIMS = (
     ("StableHLO against XLA", "tests/theory/conventions/test_stablehlo.py", ""),
 )
 
-FIGURES = ("kernel_benchmark.md", "real_sizes.md", "field.md", "fresh_exports.md")
+FIGURES = ("kernel_benchmark.md", "real_sizes.md", "field.md")
 MEASURED = (
     "kernel_benchmark.md",
     "real_sizes.md",
-    "fresh_exports.md",
     "speed.md",
     "proof.md",
     "devices.md",
@@ -112,9 +111,7 @@ def _machines() -> Iterator[str]:
     for name in MEASURED:
         text = (DOCS / name).read_text(encoding="utf-8")
         for paragraph in text.split("\n\n"):
-            if re.search(
-                r"figures are from|were exported|published, with|(on|from)\s20\d\d-", paragraph
-            ):
+            if re.search(r"figures are from|published, with|(on|from)\s20\d\d-", paragraph):
                 words = " ".join(re.sub(r"\]\((?!\w+\.md)[^)]*\)", "]", paragraph).split())
                 yield f"- [{name.removesuffix('.md')}]({name}): {words}"
                 break

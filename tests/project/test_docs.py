@@ -19,7 +19,7 @@ from tests.helpers.support import parse
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs"
 DOCS = sorted(FOLDER.glob("*.md"))
-FOLDERS = (".", ".github", ".github/ISSUE_TEMPLATE", "custom_ops", "models")
+FOLDERS = (".", ".github", ".github/ISSUE_TEMPLATE", "benchmarks", "custom_ops", "models")
 PAGES = [*DOCS, *(page for name in FOLDERS for page in sorted((ROOT / name).glob("*.md")))]
 CODE = re.compile(r"^```.*?^```$", re.M | re.S)
 
@@ -61,7 +61,7 @@ def test_the_site_has_every_page() -> None:
 def first_column(page: str, heading: str) -> list[str]:
     """Return the names in the first column of the table under a heading."""
     text = (FOLDER / page).read_text(encoding="utf-8").split(f"\n## {heading}\n")[1]
-    cells = re.findall(r"^\| (`.*?) \|", text.split("\n## ")[0], re.M)
+    cells = re.findall(r"^\| (\[?`.*?) \|", text.split("\n## ")[0], re.M)
     return [name for cell in cells for name in re.findall(r"`(\w+)`", cell)]
 
 
