@@ -10,12 +10,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
-from onnx_scatterx.doors.api.optimization import (
-    inspect_named,
-    inspect_records,
-    loaded_ir,
-    optimize,
-)
 from onnx_scatterx.engine.budget.budget import LimitError, budget, own_budget, within_limits
 from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.engine.terms.symbol_ids import foreign_symbols
@@ -33,6 +27,12 @@ from onnx_scatterx.tell.advice.change import Change, Command
 from onnx_scatterx.tell.advice.whole import Whole, bounded
 from onnx_scatterx.tell.builder import NodeRecord
 from onnx_scatterx.tell.entries import Entry, ScatterReport
+from onnx_scatterx.tell.inquiry import (
+    inspect_named,
+    inspect_records,
+    loaded_ir,
+    optimized,
+)
 from onnx_scatterx.tell.kept_advice import Advice, Way
 from onnx_scatterx.tell.report import Report
 from onnx_scatterx.tell.sections import parts
@@ -94,6 +94,7 @@ def advised(
     ``observer`` is told how many changes were tried.
 
     >>> import onnx.parser
+    >>> from onnx_scatterx import optimize
     >>> body = "".join(f"y{k+1} = ScatterND (y{k}, i, u)  " for k in range(3))
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[64] y0, int64[4, 1] i, float[4] u) => (float[64] z)
@@ -315,7 +316,7 @@ def _smaller(
             given["target"] = name
         with suppress(ScatterXError, LimitError):
             whole.charge(whole.model)
-            other = optimize(model, **given).report
+            other = optimized(model, **given).report
             nodes, about = other.nodes_after, other.about
             is_whole = all(s.reason is not Reason.MODEL_LIMIT for s in other.scatters)
             if is_whole and nodes < best and not (about and about.is_larger):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack, overload
@@ -12,26 +11,16 @@ import onnx_ir as ir
 
 from onnx_scatterx.doors.api.result import Result, raise_unmet
 from onnx_scatterx.engine.passes.settings import Settings
-from onnx_scatterx.errors import ScatterXError, VerifyError
-from onnx_scatterx.files import io as model_io
-from onnx_scatterx.files.check import free_names
-from onnx_scatterx.files.io import AnyModel, IrLike, MessageLike, ModelSource
-from onnx_scatterx.files.merge import Original
-from onnx_scatterx.files.reading import recorded
-from onnx_scatterx.files.size import file_size
-from onnx_scatterx.graphs.cleanup import cloned
-from onnx_scatterx.observer import NOBODY, Observer, Progress, Watch
+from onnx_scatterx.errors import VerifyError
+from onnx_scatterx.files.io import AnyModel, IrLike, MessageLike
+from onnx_scatterx.observer import Observer, Progress, Watch
 from onnx_scatterx.options.table import DEFAULTS, Options, Strict, checked_strict
-from onnx_scatterx.pipeline.run import optimize_ir
-from onnx_scatterx.processes.collection import raised_gc_threshold
 from onnx_scatterx.tell.builder import NodeRecord
-from onnx_scatterx.tell.entries import About
+from onnx_scatterx.tell.inquiry import inspect_records, optimized
 from onnx_scatterx.tell.report import Report
 
 if TYPE_CHECKING:
     from onnx_scatterx.compare.result import Verification
-
-_NAMES = 5  # that an error lists
 
 
 def inspect(
@@ -54,51 +43,6 @@ def inspect(
 
     """
     return inspect_records(model, Settings.of(**options), Observer(on_progress))[0]
-
-
-def inspect_records(
-    model: AnyModel, settings: Settings, observer: Observer = NOBODY, *, details: bool = True
-) -> tuple[Report, tuple[NodeRecord, ...]]:
-    """Return the report of ``inspect``, and the records from which it was made."""
-    opened, loaded = opened_ir(model, observer)
-    report, records = optimize_ir(
-        loaded, settings, planned=True, details=details, observer=observer
-    )
-    return replace(report, about=About.of(loaded, opened, settings.options())), records
-
-
-def inspect_named(
-    model: AnyModel, node: str, settings: Settings, observer: Observer = NOBODY
-) -> tuple[Settings, tuple[NodeRecord, ...]]:
-    """Return the records of the scatters or gathers of a name; several graphs may use one name.
-
-    The returned settings have ``gathers`` if a gather has this name. Raises ScatterXError if no
-    scatter and no gather has this name.
-    """
-    _, records = inspect_records(model, settings, observer, details=False)
-    named = tuple(record for record in records if record.entry.node == node)
-    if named:
-        return settings, named
-    if not settings.given["gathers"]:
-        return inspect_named(model, node, settings.but(gathers=True))
-    names = list(dict.fromkeys(record.entry.node for record in records))
-    if not names:
-        raise ScatterXError(f"no scatter or gather is called {node!r}: the model has none")
-    near = difflib.get_close_matches(node, names, _NAMES, 0.5) or names[:_NAMES]
-    there = ", ".join([*near, "..."] if len(near) < len(names) else near)
-    raise ScatterXError(f"no scatter or gather is called {node!r}; there is {there}")
-
-
-def loaded_ir(model: AnyModel, observer: Observer = NOBODY) -> ir.Model:
-    """Return a copy of a model as an ``onnx_ir.Model``."""
-    return opened_ir(model, observer)[1]
-
-
-def opened_ir(model: AnyModel, observer: Observer) -> tuple[model_io.Opened, ir.Model]:
-    """Return the opened model, and an ``onnx_ir.Model`` of it that may be changed."""
-    observer.stage("reading", what=ModelSource.of(model).source or "")
-    opened = model_io.open_model(model)
-    return opened, cloned(opened.model) if opened.message is None else opened.model
 
 
 @overload
@@ -210,32 +154,12 @@ def optimize(
     return result
 
 
-@raised_gc_threshold()
 def optimize_records(
     model: AnyModel, observer: Observer, **options: Any
 ) -> tuple[Result[Any], tuple[NodeRecord, ...]]:
     """Return the result of ``optimize``, and the records from which its report was made."""
-    with recorded() as read:
-        settings = Settings.of(**options)
-        opened, loaded = opened_ir(model, observer)
-        proto, given = opened.message, opened.given
-        original = None if proto is None else Original(proto, loaded, ours=opened.ours)
-        report, records = optimize_ir(loaded, settings, observer=observer)
-    about = About.of(loaded, opened, settings.options())
-    made: Any = loaded
-    if original is not None:
-        made = original.merged(loaded)
-        _check_names(made)
-        about = replace(about, size_after=file_size(made))
-    report = replace(report, about=about)
-    return Result(made, report, given.source, read), records
-
-
-def _check_names(made: onnx.ModelProto) -> None:
-    """Raise an error if nothing defines a value that a result reads: no runtime loads it."""
-    for graph in (made.graph, *made.functions):
-        for name in sorted(free_names(graph, [])):
-            raise ScatterXError(f"a bug, please report it: nothing in the result defines {name!r}")
+    done = optimized(model, observer, **options)
+    return Result(done.model, done.report, done.source, done.read), done.records
 
 
 def _verified(
