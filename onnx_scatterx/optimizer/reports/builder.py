@@ -29,7 +29,7 @@ from onnx_scatterx.optimizer.reports.term_text import footprint_text
 from onnx_scatterx.optimizer.symbolic.budget import within_limits
 from onnx_scatterx.optimizer.symbolic.terms import Symbol
 from onnx_scatterx.optimizer.transforms.job import NUMBER, Job
-from onnx_scatterx.text.reasons import LAST_BIT, FloatReason, Missing, Reason, Refusal
+from onnx_scatterx.text.reasons import FloatReason, Missing, Reason, Refusal
 
 AXES = "axis-limit: no axis has 2^31 elements or more"
 """The assumption on sizes that are known only at run time (``overflow.AXIS_LIMIT``)."""
@@ -184,8 +184,7 @@ def _entry(
 def _in_onnxruntime(node: ir.Node) -> tuple[str, ...]:
     """Return why ONNX Runtime may compute other values of what replaces a node."""
     why = node.meta.get(QUANTIZED)
-    changed = [why] if isinstance(why, FloatReason) and why.keeps_scatter else []
-    return tuple(map(str, dict.fromkeys((*changed, *node.meta.get(LAST_BIT, ())))))
+    return (str(why),) if isinstance(why, FloatReason) and why.keeps_scatter else ()
 
 
 def _quantized(node: ir.Node) -> str:
