@@ -35,7 +35,6 @@ from onnx_scatterx.fitting.fold_sizes import fold_sizes
 from onnx_scatterx.fitting.write_sizes import write_sizes
 from onnx_scatterx.pipeline.restarts import least_violating, until_safe
 from onnx_scatterx.tell.builder import NodeRecord, records_of
-from onnx_scatterx.tell.necessity import needed_promises, note_needed
 from onnx_scatterx.tell.sections import with_details
 
 
@@ -123,30 +122,21 @@ def check_passes(wanted: Iterable[str], *others: str) -> None:
             raise ScatterXError(f"no pass is called {name!r}{near}")
 
 
+@fresh_symbols()
 def rewritten(job: Job, *, details: bool = False) -> tuple[Job, tuple[NodeRecord, ...]]:
     """Run the pipeline on a job, within a budget; return the last job, and what was done.
 
-    Three strategies run passes more than once. ``needed_promises`` finds out which promises are
-    needed. ``least_violating`` and ``until_safe`` judge the result, and may begin anew with another
-    job for the same model. If the job ``keeps_rest``, its promises and its result are not judged.
+    Two strategies run passes more than once: ``least_violating`` and ``until_safe`` judge the
+    result, and may begin anew with another job for the same model. If the job ``keeps_rest``, what
+    its target takes of the result is not judged.
     """
     _run(PREPARING, job)
     job.opset_changed, job.prepared = job.modified, job.lowered
-    if job.keeps_rest or not job.assumed:
-        return _rewritten(job, details)
-    needed, by_scatter = needed_promises(job, lambda fewer: rewritten(fewer)[1])
-    job.assumed = needed
-    job, records = _rewritten(job, details)
-    return job, note_needed(job.model, needed, records, by_scatter) if needed else records
-
-
-@fresh_symbols()
-def _rewritten(job: Job, details: bool) -> tuple[Job, tuple[NodeRecord, ...]]:
     records: tuple[NodeRecord, ...] = ()
     if job.has_scatters or job.settings.given["fix"] or job.settings.given["passes"] is not None:
         with budget().share(3 / 4):  # the rest is for the report
             job = _lowered(job) if job.keeps_rest else least_violating(job, _checked)
-        records = records_of(job.outcomes, job.gathers, job.analyses.full.knowledge, job.called)
+        records = records_of(job)
     elif not job.keeps_rest:
         _run(CHECKING, job)
     return job, with_details(records, job.wiring) if details and records else records

@@ -8,11 +8,7 @@ from dataclasses import replace
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.clauses import (
-    at_sizes,
-    check,
-    equalities,
-)
+from onnx_scatterx.assumptions.clauses import at_sizes, check, equalities, note
 from onnx_scatterx.assumptions.fixed_sizes import open_sizes, places_of, template
 from onnx_scatterx.engine.analysis.assumed import holds_integers, symbols_of
 from onnx_scatterx.engine.budget.budget import Budget, of_command
@@ -80,7 +76,8 @@ def _optimized(
     told |= {str(LastBit.DEFINED)} if job.lowered.defined else set()
     told |= {str(LastBit.KERNEL)} if job.lowered.other_kernels else set()
     add_to_metadata(model.metadata_props, told)
-    unused = [c for c in settings.assumed if set(at_sizes([c], fixed)).isdisjoint(job.assumed)]
+    if job.modified:
+        note(given, model.metadata_props)
     wanted = template(model, equalities(given)) if settings.target.static_only else ""
     report = replace(
         report_of(job, records, before, _operators(model)),
@@ -89,7 +86,6 @@ def _optimized(
         places=places_of(model, [n for _, names in open_sizes(model) for n in names])
         if wanted
         else "",
-        not_needed=tuple(map(str, unused)),
         planned=planned,
     )
     for entry in report.entries:

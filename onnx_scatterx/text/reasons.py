@@ -1,7 +1,7 @@
 """Every reason that the tool can give, with its text.
 
 `Reason`: why a scatter or gather is kept. `FloatReason`: why a write between quantizers stays on
-floats. `LastBit`: why ONNX Runtime may compute other last bits of a result.
+floats. `LastBit`: why another operator set may change the last bits of a result.
 """
 
 from __future__ import annotations
@@ -199,10 +199,6 @@ _KEPT = frozenset(
 )
 
 
-LAST_BIT = "onnx_scatterx.last_bit"
-"""The key of the reasons in the ``meta`` of a scatter or gather that was replaced."""
-
-
 def attempt(work: Callable[[], T]) -> T | Refusal:
     """Return the result of a function, or the refusal that the function raises.
 
@@ -246,12 +242,8 @@ def refuse_unless(holds: object, reason: Reason = Reason.NO_RULE, detail: object
 
 
 class LastBit(enum.Enum):
-    """A reason why the last bit of a result may differ. The value is the text for users."""
+    """Why another operator set may change the last bit of a result: the text for users."""
 
-    FLOAT16 = "ONNX Runtime may round float16 once more or once less between two nodes"
-    PACKED = "ONNX Runtime computes a product with a constant by another kernel"
-    PLACE = "ONNX Runtime computes other last bits of a function at another place of a tensor"
-    FUSED = "ONNX Runtime may fuse nodes that become neighbours, under its default options"
     DEFINED = "ONNX Runtime computes a function otherwise than ONNX defines it"
     KERNEL = "ONNX Runtime has another kernel for an operator in another operator set"
 
@@ -267,9 +259,9 @@ def add_to_metadata(metadata: MutableMapping[str, str], reasons: Iterable[str]) 
     """Add sentences of LastBit and FloatReason to a model's metadata.
 
     >>> metadata = {IN_ONNXRUNTIME: "MOVED"}
-    >>> add_to_metadata(metadata, [str(LastBit.FUSED)])
+    >>> add_to_metadata(metadata, [str(LastBit.KERNEL)])
     >>> metadata[IN_ONNXRUNTIME]
-    'FUSED, MOVED'
+    'KERNEL, MOVED'
     """
     told = {*from_metadata(metadata), *reasons}
     if told:

@@ -93,14 +93,13 @@ def optimize(
         gathers: replace Gather, GatherElements and GatherND by a Slice, too, if they read a box and
             the Slice takes no more nodes.
         assume: promises about the inputs, such as ``["seq <= 4096", "positions: contiguous,
-            nonnegative"]`` or the same as a mapping. The used assumptions are in the report and
-            in the metadata of the new model.
+            nonnegative"]`` or the same as a mapping. If the model is changed, they are in the
+            report and in the metadata of the new model.
         deterministic: let the last update win if several updates are known to write one element.
             ONNX leaves open which one wins.
         last_bits: compute a function of masked elements, as in ``x[m] = log(x[m])``, for all
-            elements, even if ONNX Runtime gives other last bits at another place of a tensor. The
-            entry of the scatter says so. A function with the same bits everywhere is always
-            computed for all elements.
+            elements, even if ONNX Runtime gives other last bits at another place of a tensor. A
+            function with the same bits everywhere is always computed for all elements.
         size_hint: usual values of symbolic sizes, for targets that estimate time. The result is
             right at all sizes.
         opset: raise an older model to this operator set (TensorScatter needs 24), or lower a newer
@@ -117,8 +116,7 @@ def optimize(
             "taken", raise an error only for what it refuses.
         on_progress: is called with the name of a stage, how much of the stage is done, and its
             total (0 if unknown): ``("planning", 3, 12)``. The stages are "reading", "analysing",
-            "planning", with promises "finding out which assumptions are needed", and with
-            ``verify`` "verifying".
+            "planning", and with ``verify`` "verifying".
         on_pass: is called after each pass of the pipeline, with the name of the pass and the model.
 
     Returns:
