@@ -82,7 +82,7 @@ class Optimized(NamedTuple):
     model: Any
     report: Report
     records: tuple[NodeRecord, ...]
-    source: Path | None
+    source_path: Path | None
     read: Files
 
 

@@ -157,7 +157,7 @@ def optimize_records(
 ) -> tuple[Result[Any], tuple[NodeRecord, ...]]:
     """Return the result of ``optimize``, and the records from which its report was made."""
     done = optimized(model, observer, **options)
-    return Result(done.model, done.report, done.source, done.read), done.records
+    return Result(done.model, done.report, done.source_path, done.read), done.records
 
 
 def _verified(

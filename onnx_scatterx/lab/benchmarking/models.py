@@ -148,7 +148,7 @@ def _under_targets(named: Mapping[str, AnyModel], targets: Sequence[str]) -> dic
     if len(named) != 1:
         raise ScatterXError(f"targets are compared on one model, and here are {len(named)}")
     (model,) = named.values()
-    return {ORIGINAL: model} | {target: optimized(model, target=target).model for target in targets}
+    return {ORIGINAL: model} | {target: optimized(model, target=target) for target in targets}
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,11 @@ import onnx.parser
 import pytest
 
 from onnx_scatterx import advise, explain, inspect, optimize, optimize_many, verify
-from onnx_scatterx.doors.api import optimization
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.observer import Progress
 from onnx_scatterx.pipeline.run import optimize_ir
 from onnx_scatterx.targets.catalogue import BASES, profile_names
+from onnx_scatterx.tell import inquiry
 from onnx_scatterx.tell.advice import advise as search
 from onnx_scatterx.tell.advice.change import Command
 from onnx_scatterx.text.reasons import Reason
@@ -453,7 +453,7 @@ def test_the_command_inspects_the_model_once(
         runs.append(arguments)
         return optimize_ir(*arguments, **options)
 
-    monkeypatch.setattr(optimization, "optimize_ir", counted)
+    monkeypatch.setattr(inquiry, "optimize_ir", counted)
     assert main(["inspect", path, "--target", "standard", "--json", "--advice"]) == 0
     assert json.loads(capsys.readouterr().out)["advice"] == expected
     assert len(runs) == 1
