@@ -20,7 +20,6 @@ from onnx_scatterx.engine.passes.share_masks import cancel_transposes, share_mas
 from onnx_scatterx.engine.passes.shorten_shapes import shorten_shape_computations
 from onnx_scatterx.engine.passes.simplify_gathers import simplify_gathers
 from onnx_scatterx.engine.passes.write_on_integers import write_on_integers
-from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
 from onnx_scatterx.errors import ScatterXError, did_you_mean
 from onnx_scatterx.fitting.check_target import check_target
 from onnx_scatterx.fitting.fit_target import (
@@ -34,8 +33,6 @@ from onnx_scatterx.fitting.fit_target import (
 from onnx_scatterx.fitting.fold_sizes import fold_sizes
 from onnx_scatterx.fitting.write_sizes import write_sizes
 from onnx_scatterx.pipeline.restarts import least_violating, until_safe
-from onnx_scatterx.tell.builder import NodeRecord, records_of
-from onnx_scatterx.tell.sections import with_details
 
 
 class Kind(Enum):
@@ -122,9 +119,8 @@ def check_passes(wanted: Iterable[str], *others: str) -> None:
             raise ScatterXError(f"no pass is called {name!r}{near}")
 
 
-@fresh_symbols()
-def rewritten(job: Job, *, details: bool = False) -> tuple[Job, tuple[NodeRecord, ...]]:
-    """Run the pipeline on a job, within a budget; return the last job, and what was done.
+def rewritten(job: Job) -> Job:
+    """Run the pipeline on a job, within a budget; return the last job.
 
     Two strategies run passes more than once: ``least_violating`` and ``until_safe`` judge the
     result, and may begin anew with another job for the same model. If the job ``keeps_rest``, what
@@ -132,14 +128,12 @@ def rewritten(job: Job, *, details: bool = False) -> tuple[Job, tuple[NodeRecord
     """
     _run(PREPARING, job)
     job.opset_changed, job.prepared = job.modified, job.lowered
-    records: tuple[NodeRecord, ...] = ()
     if job.has_scatters or job.settings.given["fix"] or job.settings.given["passes"] is not None:
         with budget().share(3 / 4):  # the rest is for the report
-            job = _lowered(job) if job.keeps_rest else least_violating(job, _checked)
-        records = records_of(job)
-    elif not job.keeps_rest:
+            return _lowered(job) if job.keeps_rest else least_violating(job, _checked)
+    if not job.keeps_rest:
         _run(CHECKING, job)
-    return job, with_details(records, job.wiring) if details and records else records
+    return job
 
 
 def _lowered(job: Job) -> Job:

@@ -18,7 +18,7 @@ from onnx_scatterx.files.io import AnyModel
 from onnx_scatterx.graphs.cleanup import cloned
 from onnx_scatterx.observer import NOBODY, Observer, Progress
 from onnx_scatterx.options.table import Options
-from onnx_scatterx.pipeline.run import command_budget, rewritten_under
+from onnx_scatterx.pipeline.running import command_budget
 from onnx_scatterx.processes.collection import raised_gc_threshold
 from onnx_scatterx.targets.catalogue import BASES
 from onnx_scatterx.tell.advice.advise import advise_on
@@ -35,6 +35,7 @@ from onnx_scatterx.tell.inquiry import (
 )
 from onnx_scatterx.tell.kept_advice import Advice, Way
 from onnx_scatterx.tell.report import Report
+from onnx_scatterx.tell.reporting import rewritten_under
 from onnx_scatterx.tell.sections import parts
 from onnx_scatterx.text.reasons import Reason
 from onnx_scatterx.text.visible import in_lines, visible

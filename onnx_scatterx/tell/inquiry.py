@@ -19,11 +19,11 @@ from onnx_scatterx.files.reading import Files, recorded
 from onnx_scatterx.files.size import file_size
 from onnx_scatterx.graphs.cleanup import cloned
 from onnx_scatterx.observer import NOBODY, Observer
-from onnx_scatterx.pipeline.run import optimize_ir
 from onnx_scatterx.processes.collection import raised_gc_threshold
 from onnx_scatterx.tell.builder import NodeRecord
 from onnx_scatterx.tell.entries import About
 from onnx_scatterx.tell.report import Report
+from onnx_scatterx.tell.reporting import optimize_ir
 
 M = TypeVar("M", onnx.ModelProto, ir.Model)
 """The kind of a model: that which the user gave."""

@@ -22,7 +22,6 @@ from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.graphs.cleanup import cloned
 from onnx_scatterx.observer import NOBODY, Observer
-from onnx_scatterx.pipeline.run import rewritten_under
 from onnx_scatterx.tell.advice.candidates import candidates, fixed
 from onnx_scatterx.tell.advice.change import Change, Command, Found
 from onnx_scatterx.tell.advice.price import Price, limit_of
@@ -32,6 +31,7 @@ from onnx_scatterx.tell.advice.worded import about_kept, about_refused
 from onnx_scatterx.tell.builder import NodeRecord
 from onnx_scatterx.tell.entries import Action, Entry, ScatterReport
 from onnx_scatterx.tell.kept_advice import Advice, counted
+from onnx_scatterx.tell.reporting import rewritten_under
 from onnx_scatterx.text.reasons import Missing, Reason, Refusal
 
 Key: TypeAlias = "tuple[str, str]"

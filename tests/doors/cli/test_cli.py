@@ -16,8 +16,8 @@ import pytest
 import onnx_scatterx.doors.api
 from onnx_scatterx.doors.api import Result, optimization
 from onnx_scatterx.doors.cli import main
-from onnx_scatterx.pipeline.run import optimize_ir
 from onnx_scatterx.tell import inquiry
+from onnx_scatterx.tell.reporting import optimize_ir
 from tests.helpers.support import parse, scatters
 
 pytestmark = pytest.mark.sampled(2)

@@ -16,11 +16,11 @@ import pytest
 from onnx_scatterx import advise, explain, inspect, optimize, optimize_many, verify
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.observer import Progress
-from onnx_scatterx.pipeline.run import optimize_ir
 from onnx_scatterx.targets.catalogue import BASES, profile_names
 from onnx_scatterx.tell import inquiry
 from onnx_scatterx.tell.advice import advise as search
 from onnx_scatterx.tell.advice.change import Command
+from onnx_scatterx.tell.reporting import optimize_ir
 from onnx_scatterx.text.reasons import Reason
 from tests.helpers.support import scatters
 

@@ -12,7 +12,6 @@ import pytest
 
 from onnx_scatterx import advise, optimize
 from onnx_scatterx.graphs.traversal import all_nodes
-from onnx_scatterx.pipeline.run import rewritten_under
 from onnx_scatterx.processes.collection import raised_gc_threshold
 from onnx_scatterx.tell import explanation
 from onnx_scatterx.tell.advice import advise as search
@@ -22,6 +21,7 @@ from onnx_scatterx.tell.advice.change import Change, Command
 from onnx_scatterx.tell.entries import Action
 from onnx_scatterx.tell.explanation import advised
 from onnx_scatterx.tell.inquiry import optimized
+from onnx_scatterx.tell.reporting import rewritten_under
 from tests.tell.advice.test_advise import HEAD, ROWS
 
 OTHERS = 300  # nodes that decide nothing
