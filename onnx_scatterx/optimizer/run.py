@@ -11,9 +11,9 @@ import onnx_ir as ir
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.ir.cleanup import drop_unread, unread_constants
 from onnx_scatterx.ir.collection import raised_gc_threshold
+from onnx_scatterx.ir.declared_dims import READERS, forget_unchecked_dims
 from onnx_scatterx.ir.graphs import all_graphs, is_scatterx_domain, nodes_within
 from onnx_scatterx.ir.outside import follow_links
-from onnx_scatterx.ir.unchecked_dims import READERS, forget_unchecked_dims
 from onnx_scatterx.optimizer.analysis.assumed import holds_integers, symbols_of
 from onnx_scatterx.optimizer.assumptions.clauses import (
     at_sizes,

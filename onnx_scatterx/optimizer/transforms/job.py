@@ -153,7 +153,7 @@ class Job:
         """Let names be collected again: nodes were copied under other names."""
         vars(self).pop("names", None)
 
-    def restarted(self, forbidden: Refusal | None = None, *, keeps_rest: bool = False) -> Job:
+    def restarted(self, forbidden: Refusal | None = None) -> Job:
         """Return a job for the same model, before anything was done."""
         job = Job(
             self.model,
@@ -166,7 +166,7 @@ class Job:
             lowered=self.prepared,
             prepared=self.prepared,
             modified=self.opset_changed,
-            keeps_rest=keeps_rest or self.keeps_rest,
+            keeps_rest=self.keeps_rest,
         )
         job.target, job.wider = self.target, self.wider
         return job

@@ -1,11 +1,9 @@
-"""A model is lowered more than once: until its effects elsewhere are safe, or for wider targets.
+"""A model is lowered more than once: until its quantizers are safe, or for wider targets.
 
-Some effects of a write are far from it, and are seen only in the whole model: at a Loop that runs
-no iteration (``empty_loops``), or at a quantizer (``SoleReaders``). If ONNX Runtime would compute
-something else there, the model is restored, and the scatters that are not connected with the effect
-are written again (``until_safe``). If no scatter is connected with it, no scatter of the model is
-written. If the effect only comes with constants or other forms for a device, all nodes that are
-unrelated to scatters are kept.
+Some effects of a write are far from it, and are seen only in the whole model: at a quantizer
+(``SoleReaders``). If ONNX Runtime would compute something else there, the model is restored, and
+the scatters that are not connected with the effect are written again (``until_safe``). If no
+scatter is connected with it, no scatter of the model is written.
 
 If a target refuses nodes of the result, the passes run again (``least_violating``). A scatter that
 the target lacks may become one operator of its replacement. But the nodes that compute its indices
@@ -22,6 +20,7 @@ from collections.abc import Callable, Iterable, Mapping
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import become, cloned
+from onnx_scatterx.ir.declared_dims import declare_body_dims, note_body_dims
 from onnx_scatterx.ir.graphs import (
     all_graphs,
     all_nodes,
@@ -35,7 +34,6 @@ from onnx_scatterx.ir.graphs import (
 from onnx_scatterx.optimizer.lift.lift_scatter import is_gather, is_scatter
 from onnx_scatterx.optimizer.lowering.neighbours import read_only_by
 from onnx_scatterx.optimizer.mosaic.moves import MOVES, connected_moves
-from onnx_scatterx.optimizer.transforms.empty_loops import EmptyLoops
 from onnx_scatterx.optimizer.transforms.job import KEPT, NUMBER, Job
 from onnx_scatterx.optimizer.transforms.keep_apart import numbered_fusions
 from onnx_scatterx.optimizer.transforms.move_above_quantizers import SoleReaders
@@ -46,43 +44,37 @@ def until_safe(job: Job, lower: Callable[[Job], None], fit: Callable[[Job], None
     """Lower a model and ``fit`` it to its target, until no effect is left; return the last job.
 
     Each time more is kept: the scatters and gathers that are connected with an effect; if these are
-    kept already, every scatter (``forbidden``); if only ``fit`` has an effect, the other nodes.
+    kept already, every scatter (``forbidden``).
     """
     model = job.model
     for number, node in enumerate(all_nodes(model)):
         node.meta[NUMBER] = number
     job.fusions = numbered_fusions(model)
-    loops, readers = EmptyLoops(model), SoleReaders(job)
-    before = cloned(model) if loops or readers else model  # else nothing is refused
-    is_fixed = bool(job.settings.given["fix"])
+    note_body_dims(model)
+    shared = SoleReaders(job)
+    before = cloned(model) if shared else model  # else nothing is refused
     while True:
         lower(job)
-        exposed, other = readers.exposed(job), loops.keep_dims()
-        refused = exposed if is_fixed else exposed | other
-        forbidden, keeps_rest = job.forbidden, False
-        if not refused or forbidden is not None:
+        refused = shared.exposed(job)
+        if not refused or job.forbidden is not None:
             fit(job)
-            if not loops.keep_dims() or is_fixed or job.keeps_rest:
-                return job
-            keeps_rest = True
-        elif not _keep(before, exposed, _after) + _keep(before, other, _before):
-            forbidden = next(iter(refused.values()))
+            declare_body_dims(model)
+            return job
+        forbidden = None if _keep(before, refused) else next(iter(refused.values()))
         become(model, cloned(before))
-        job = job.restarted(forbidden, keeps_rest=keeps_rest)
-        readers = SoleReaders(job)
+        job = job.restarted(forbidden)
+        shared = SoleReaders(job)
 
 
-def _keep(
-    model: ir.Model, refused: Mapping[int, Refusal], near: Callable[[ir.Node], list[ir.Node]]
-) -> int:
-    """Keep the scatters and gathers that are connected with nodes; return how many are new."""
+def _keep(model: ir.Model, refused: Mapping[int, Refusal]) -> int:
+    """Keep the scatters and gathers that nodes lead to; return how many are new."""
     nodes = all_nodes(model)
     holders: dict[object, list[ir.Node]] = {body: [n] for n in nodes for body in graphs_of(n)}
 
     def around(node: ir.Node) -> list[ir.Node]:
         function = called_function(model, node)
         called = [] if function is None else list(nodes_within(function.graph))
-        return near(node) + holders.get(node.graph, []) + called
+        return readers(node.outputs) + holders.get(node.graph, []) + called
 
     new = 0
     for start in [n for n in nodes if n.meta[NUMBER] in refused]:
@@ -91,17 +83,6 @@ def _keep(
                 node.meta[KEPT] = refused[start.meta[NUMBER]]
                 new += 1
     return new
-
-
-def _before(node: ir.Node) -> list[ir.Node]:
-    """Return the nodes on which a node depends directly, those in its bodies too."""
-    inside = [inner for body in graphs_of(node) for inner in body]
-    return inside + makers(node.inputs)
-
-
-def _after(node: ir.Node) -> list[ir.Node]:
-    """Return the nodes that read a node directly."""
-    return readers(node.outputs)
 
 
 _FLOATS = {t for t in ir.DataType if t.is_floating_point()}
