@@ -20,7 +20,7 @@ from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.engine.plan.commit import written_nodes
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files.outside import follow_links
-from onnx_scatterx.fitting.unchecked_dims import READERS, forget_unchecked_dims
+from onnx_scatterx.fitting.declared_dims import READERS, forget_unchecked_dims
 from onnx_scatterx.graphs.cleanup import drop_unread, unread_constants
 from onnx_scatterx.graphs.traversal import all_graphs, is_scatterx_domain, nodes_within
 from onnx_scatterx.observer import NOBODY, Observer

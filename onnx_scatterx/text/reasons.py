@@ -32,7 +32,6 @@ class Reason(enum.Enum):
     IRREGULAR = "the written positions do not form a few boxes"
     DIAGONAL = "the write is along a diagonal of the data"
     QUANTIZER = "ONNX Runtime would change quantizers of the model, and so other values"
-    EMPTY_LOOP = "an empty output of a Loop without iterations would have other dims"
     COLLIDES = "two updates write the same element"
     MAY_COLLIDE = "two updates may write the same element"
     NO_CUT = "the order of the written regions is unknown"
@@ -72,7 +71,6 @@ _MISSING = {
     Reason.IRREGULAR: "positions that form a few boxes, or a target that allows dense forms",
     Reason.DIAGONAL: "a form of operators for this combination of axes and element type",
     Reason.QUANTIZER: "one normal and positive scale for all written values",
-    Reason.EMPTY_LOOP: "a Loop that runs at least once, or declared dims of its body's outputs",
     Reason.COLLIDES: "positions that are all different: ONNX does not say which update wins",
     Reason.MAY_COLLIDE: "a proof that no two updates go to one element",
     Reason.NO_CUT: "a proof of the order of the written regions at every size",
