@@ -150,7 +150,7 @@ def _entry(
         if refusal is not None:
             refusal = outcome.provenance.with_limit(node, refusal)
     if refusal is not None and not isinstance(refusal.detail, Missing):
-        refusal = Refusal(refusal.reason, refusal.shown)  # a report needs no terms
+        refusal = replace(refusal, detail=refusal.shown)  # a report needs no terms
     common: dict[str, Any] = {
         "node": called.name,
         "op": node.op_type,
@@ -200,7 +200,7 @@ def _with_doubts(refusal: Refusal | None, knowledge: Knowledge) -> Refusal | Non
     if refusal is None or refusal.reason is not Reason.UNKNOWN_RANK or not knowledge.suspected:
         return refusal
     promises = " ".join(f"--assume '{clause}'" for clause in knowledge.suspected)
-    return Refusal(refusal.reason, f"{refusal.detail}; try {promises}")
+    return replace(refusal, detail=f"{refusal.detail}; try {promises}")
 
 
 def _collisions(

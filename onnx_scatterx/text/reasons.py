@@ -7,8 +7,12 @@ floats. `LastBit`: why another operator set may change the last bits of a result
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from types import FrameType
 from typing import TypeVar, cast
 
 from onnx_scatterx.text.visible import shortened
@@ -90,15 +94,51 @@ _MISSING = {
 }
 
 
+_places_are_noted: ContextVar[bool] = ContextVar("places_are_noted", default=False)
+
+
+@contextmanager
+def noted_places() -> Iterator[None]:
+    """Let each refusal of this block note the line of code that gave it.
+
+    >>> with noted_places():
+    ...     refusal = attempt(lambda: refuse_unless(1 < 0))
+    >>> refusal.place.startswith("<doctest")
+    True
+    """
+    token = _places_are_noted.set(True)
+    try:
+        yield
+    finally:
+        _places_are_noted.reset(token)
+
+
+def _place() -> str:
+    """Return the innermost line of code that is not of this file, such as rewrites/pad.py:40."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and frame.f_code.co_filename in (__file__, "<string>"):
+        frame = frame.f_back
+    if frame is None:
+        return ""
+    path = frame.f_code.co_filename.replace("\\", "/").rpartition("/onnx_scatterx/")[2]
+    return f"{path}:{frame.f_lineno}"
+
+
 @dataclass(frozen=True)
 class Refusal:
     """Why something was not done: a reason, and its detail, such as an axis or a name.
 
-    The detail is any object. Its text is made only if the refusal is printed.
+    The detail is any object. Its text is made only if the refusal is printed. ``place`` is the line
+    of code that gave the refusal, if ``noted_places`` asked for it.
     """
 
     reason: Reason
     detail: object = ""
+    place: str = field(default="", compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if _places_are_noted.get() and not self.place:
+            object.__setattr__(self, "place", _place())
 
     @property
     def shown(self) -> str:
@@ -117,9 +157,9 @@ class Refusal:
 class RefusedError(Exception):
     """Carries a refusal from the place where a condition fails to the caller of `attempt`."""
 
-    def __init__(self, reason: Reason, detail: object = "") -> None:
+    def __init__(self, reason: Reason, detail: object = "", place: str = "") -> None:
         super().__init__(reason.value)
-        self.refusal = Refusal(reason, detail)
+        self.refusal = Refusal(reason, detail, place)
 
 
 @dataclass(frozen=True)
@@ -214,7 +254,7 @@ def attempt(work: Callable[[], T]) -> T | Refusal:
 def granted(result: T | Refusal | None) -> T:
     """Return a result. Raise RefusedError if it is a refusal, or None (a refusal by NO_RULE)."""
     if isinstance(result, Refusal):
-        raise RefusedError(result.reason, result.detail)
+        raise RefusedError(result.reason, result.detail, result.place)
     refuse_unless(result is not None)
     return cast("T", result)
 
