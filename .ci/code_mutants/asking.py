@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
+from math import inf
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,9 +22,9 @@ from hypothesis import Phase, settings
 
 from code_mutants.changing import Functions, change_imports
 from code_mutants.forks import limit_cpu, start, wait
-from code_mutants.lines import OPTIONS, ROOT, cpu_seconds, rooms_of_tests, use_folder
+from code_mutants.lines import COLLECTED, OPTIONS, ROOT, cpu_seconds, rooms_of_tests, use_folder
 from code_mutants.mutants import Mutant
-from code_mutants.verdicts import Told, Verdict
+from code_mutants.verdicts import Told, Verdict, file_of
 
 TIMES, MORE = 10, 10.0  # of a test's own seconds, and seconds more: then it is stuck
 WAITING = 120.0  # seconds of the clock more: then it waits for what never comes
@@ -98,6 +99,7 @@ class Worker:
     ) -> None:
         self._jobs, self._scratch = list(jobs), scratch
         self._seconds, self._give = seconds, give
+        self._fit, self._unfit = set[str](), set[str]()
 
     def run(self) -> int:
         """Ask in a fork that has imported all, then before an import. What fails stays as large."""
@@ -105,14 +107,17 @@ class Worker:
         settings.register_profile("mutants", phases=(Phase.explicit, Phase.generate))
         settings.load_profile("mutants")  # those of tests/conftest.py inherit from it
         if any(job.is_late for job in self._jobs):
-            wait(start(lambda: int(pytest.main([*OPTIONS, *rooms_of_tests(ROOT)], plugins=[self]))))
+            rooms = rooms_of_tests(ROOT)
+            status, _ = wait(start(lambda: int(pytest.main([*OPTIONS, *rooms], plugins=[self]))))
+            if status not in COLLECTED:
+                return status
         for name in IMPORTED:
             if find_spec(name) is not None:
                 import_module(name)
         for job in self._jobs:
             if not job.is_late:
                 job = job._replace(tests=dict(_within(job.tests, 2 * self._seconds)))
-                self._ask(job, partial(_run_imported, job.mutant))
+                self._ask(job, partial(change_imports, ROOT, job.mutant), _run_imported)
         return 0
 
     @pytest.hookimpl(tryfirst=True)
@@ -120,30 +125,46 @@ class Worker:
         functions = Functions()
         items = {item.nodeid: item for item in session.items}
 
-        def run(job: Job, asker: Asker) -> int:
+        def run(asker: Asker) -> int:
             session.config.pluginmanager.register(asker)
-            functions.change(ROOT, job.mutant)
-            asker.run(items[test] for test in job.tests if test in items)
+            asker.run(items[test] for test in asker.places if test in items)
             return 0
 
         for job in self._jobs:
             if job.is_late:
-                self._ask(job, partial(run, job))
+                self._ask(job, partial(functions.change, ROOT, job.mutant), run)
         return True
 
-    def _ask(self, job: Job, run: Callable[[Asker], int]) -> None:
+    def _ask(self, job: Job, change: Callable[[], None], run: Callable[[Asker], int]) -> None:
         """Ask in as many forks as are needed, and give what is found."""
-        verdict, left = job.before, list(job.tests)
+        verdict, left = job.before, [test for test in job.tests if test not in self._unfit]
+
+        def run_changed(asker: Asker) -> int:
+            change()
+            return run(asker)
+
         while left:
-            asker_seconds = self._seconds - verdict.seconds
-            status, cpu, told = self._fork(job, left, asker_seconds, run)
-            verdict = verdict.after(told, status, cpu)
+            status, cpu, told = self._fork(job, left, self._seconds - verdict.seconds, run_changed)
+            verdict = self._without_unfit(job, verdict.after(told, status, cpu), run)
             begun = {test for test, *_ in told}
             left = [test for test in left if test not in begun]
+            failed = any(how for _, how, _ in told)
             is_answered = verdict.killers and not job.asks_all
-            if status == 0 or not begun or is_answered or verdict.seconds >= self._seconds:
+            is_through = status == 0 and (job.asks_all or not failed)
+            if is_answered or is_through or not begun or verdict.seconds >= self._seconds:
                 break
         self._give(verdict.done(job.asks_all or not verdict.killers))
+
+    def _without_unfit(self, job: Job, verdict: Verdict, run: Callable[[Asker], int]) -> Verdict:
+        """Leave out the tests that fail here without a mutant, too."""
+        suspects = [t for t in verdict.killers if t in job.tests and t not in self._fit]
+        if not suspects:
+            return verdict
+        _, _, told = self._fork(job._replace(asks_all=True), suspects, inf, run)
+        self._fit |= {test for test, how, _ in told if how == ""}
+        unfit = {test for test in suspects if test not in self._fit}
+        self._unfit |= unfit
+        return verdict.without(unfit)
 
     def _fork(
         self, job: Job, tests: list[str], seconds: float, run: Callable[[Asker], int]
@@ -173,7 +194,6 @@ def _within(tests: dict[str, float], seconds: float) -> Iterator[tuple[str, floa
             yield test, taken
 
 
-def _run_imported(mutant: Mutant, asker: Asker) -> int:
-    change_imports(ROOT, mutant)
-    files = sorted({test.partition("::")[0] for test in asker.places})
+def _run_imported(asker: Asker) -> int:
+    files = sorted({file_of(test) for test in asker.places})
     return int(pytest.main([*OPTIONS, *files], plugins=[asker]) in (2, 3, 4))

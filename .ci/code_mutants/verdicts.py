@@ -90,6 +90,15 @@ class Verdict:
             cpu=round(self.cpu + cpu, 2),
         )
 
+    def without(self, tests: set[str]) -> Verdict:
+        """Return the verdict without what these tests said."""
+        asked = {
+            file: [name for name in names if f"{file}::{name}" not in tests]
+            for file, names in self.asked.items()
+        }
+        killers = {test: how for test, how in self.killers.items() if test not in tests}
+        return replace(self, asked=asked, killers=killers)
+
     def done(self, is_done: bool) -> Verdict:
         return replace(self, is_done=is_done)
 
