@@ -12,7 +12,7 @@ import hashlib
 import heapq
 import itertools
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -111,11 +111,12 @@ class Source:
         changed = (self._changed(place, c) for c in sorted(changes_in(statement), key=rank))
         return next((mutant for mutant in changed if mutant.is_different()), None)
 
-    def mutants(self) -> Iterator[Mutant]:
-        """Yield all mutants."""
+    def mutants(self, names: Container[str] | None = None) -> Iterator[Mutant]:
+        """Yield all mutants, or those of functions of these names."""
         for place, statement in enumerate(self.statements):
-            changed = (self._changed(place, change) for change in changes_in(statement))
-            yield from (mutant for mutant in changed if mutant.is_different())
+            if names is None or statement.qualname in names:
+                changed = (self._changed(place, change) for change in changes_in(statement))
+                yield from (mutant for mutant in changed if mutant.is_different())
 
     def _changed(self, place: int, change: Change) -> Mutant:
         statement, node = self.statements[place], change.node

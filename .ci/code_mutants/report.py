@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
 from code_mutants.mutants import Mutant
-from code_mutants.verdicts import Verdict
+from code_mutants.verdicts import Reason, Verdict
 
 
 def table(rows: Iterable[tuple[object, ...]]) -> Iterator[str]:
@@ -22,7 +22,7 @@ class Report:
     """The verdicts of the mutants that were drawn, and the reasons of those that are equivalent."""
 
     def __init__(
-        self, drawn: list[Mutant], verdicts: dict[str, Verdict], reasons: dict[str, str]
+        self, drawn: list[Mutant], verdicts: dict[str, Verdict], reasons: dict[str, Reason]
     ) -> None:
         self._drawn, self._reasons = drawn, reasons
         self._known = {m.key: verdicts[m.key] for m in drawn if m.key in verdicts}
@@ -60,7 +60,8 @@ class Report:
                 asked = sum(map(len, verdict.asked.values()))
                 tests = f"{asked} of {sum(verdict.running.values())} tests asked"
                 yield f"{mutant.key} {mutant.path}:{mutant.lines.start}: {mutant.kind}, {tests}"
-                yield self._reasons.get(mutant.key, f"{self._kind(mutant)} ({mutant.qualname})")
+                reason = self._reasons.get(mutant.key, Reason("", ""))
+                yield f"{self._kind(mutant)} ({mutant.qualname}) {reason.text}".rstrip()
                 yield mutant.diff() + "\n"
 
     def files(self) -> Iterator[str]:
@@ -93,4 +94,4 @@ class Report:
     def outdated(self, existing: Iterable[str]) -> Iterator[str]:
         """Yield the lines of equivalent mutants that do not exist any more."""
         for key in sorted(self._reasons.keys() - set(existing)):
-            yield f"{key} {self._reasons[key]}"
+            yield f"{key} {self._reasons[key].qualname}: no such mutant"

@@ -140,12 +140,19 @@ def read(file: Path) -> dict[str, Verdict]:
     return found
 
 
-def equivalents(file: Path = EQUIVALENT) -> dict[str, str]:
-    """Read the mutants that change no result: a key, the name of the function, and the reason."""
-    lines = [line for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+class Reason(NamedTuple):
+    """Why a mutant of this function changes no result."""
+
+    qualname: str
+    text: str
+
+
+def equivalents(file: Path = EQUIVALENT) -> dict[str, Reason]:
+    """Read why mutants change no result: `KEY QUALNAME: REASON`, where a table has the name -."""
     found = {}
-    for line in lines:
-        if not line.startswith("#"):
-            key, _, reason = line.partition(" ")
-            found[key] = reason
+    for line in file.read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            key, _, rest = line.partition(" ")
+            name, _, text = rest.partition(": ")
+            found[key] = Reason(name.removeprefix("-"), text)
     return found
