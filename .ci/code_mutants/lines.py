@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sqlite3
@@ -19,6 +20,7 @@ from code_mutants.forks import start, wait
 from code_mutants.mutants import Mutant
 
 ROOT = Path(__file__).parents[2]
+PACKAGE = "onnx_scatterx"
 OPTIONS = (
     *("-q", "-n", "0", "-p", "no:cacheprovider", "--no-header", "--tb=no", "--show-capture=no"),
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),
@@ -42,16 +44,24 @@ def use_folder(folder: Path) -> None:
 def rooms_of_tests(root: Path) -> list[str]:
     """Return the folders whose tests are recorded together, and the package for its examples."""
     tests = sorted(f"tests/{path.parent.name}" for path in root.glob("tests/*/__init__.py"))
-    return [*tests, "onnx_scatterx"]
+    return [*tests, PACKAGE]
+
+
+def stamp_of(folders: Iterable[str]) -> str:
+    """Return a hash of the files of folders: what was recorded of others is out of date."""
+    found = hashlib.sha256()
+    for file in sorted(file for folder in folders for file in (ROOT / folder).rglob("*.py")):
+        found.update(f"{file.relative_to(ROOT)}\0{file.read_text(encoding='utf-8')}\0".encode())
+    return found.hexdigest()
 
 
 class Recorder:
     """Notes which lines each test runs, and of those that pass how long they take."""
 
-    def __init__(self, file: Path, folders: Iterable[str]) -> None:
+    def __init__(self, file: Path, folders: Iterable[str], stamp: str) -> None:
         from coverage import Coverage  # the rest does without
 
-        self._file, self._seconds = file, dict[str, float]()
+        self._file, self._stamp, self._seconds = file, stamp, dict[str, float]()
         self._failed = set[str]()
         data = file.with_suffix(".coverage")
         included = [f"{ROOT / name}/*" for name in folders]
@@ -78,24 +88,32 @@ class Recorder:
         if exitstatus not in COLLECTED:
             return
         passed = {k: v for k, v in self._seconds.items() if k not in self._failed}
-        self._file.write_text(json.dumps(passed))
+        self._file.write_text(json.dumps({"stamp": self._stamp, "seconds": passed}))
 
 
 def record(into: Path, folders: Iterable[str], workers: int) -> list[Path]:
-    """Run the tests whose lines are not known yet, and return the files that hold them.
+    """Run the tests whose lines are not known, and return the files that hold them.
 
     A room of tests is recorded in a process of its own, so what its tests import is known, too:
     these lines run in the context that has no name.
     """
     into.mkdir(parents=True, exist_ok=True)
-    files = {name: into / f"{name.replace('/', '-')}.json" for name in rooms_of_tests(ROOT)}
+    rooms, folders = rooms_of_tests(ROOT), tuple(folders)
+    files = {name: into / f"{name.replace('/', '-')}.json" for name in rooms}
+    stamps = {name: stamp_of((*folders, *{name} - {PACKAGE})) for name in rooms}
+
+    def is_known(name: str) -> bool:
+        file = files[name]
+        return file.exists() and json.loads(file.read_text())["stamp"] == stamps[name]
 
     def run(name: str) -> int:
-        recorder = Recorder(files[name], folders)
+        recorder = Recorder(files[name], folders, stamps[name])
         return int(pytest.main([*OPTIONS, name], plugins=[recorder]))
 
     running = set[int]()
-    for name in [name for name, file in files.items() if not file.exists()]:
+    for name in [name for name in rooms if not is_known(name)]:
+        for suffix in (".json", ".coverage"):
+            files[name].with_suffix(suffix).unlink(missing_ok=True)
         if len(running) == workers:
             running.remove(os.waitpid(-1, 0)[0])
         running.add(start(partial(run, name)))
@@ -112,7 +130,7 @@ class Lines:
         self._bits: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
         self._sizes: dict[str, int] = defaultdict(int)
         for file in files:
-            self.seconds |= json.loads(file.read_text())
+            self.seconds |= json.loads(file.read_text())["seconds"]
             self._read(file.with_suffix(".coverage"))
         for of_file in self._bits.values():
             for test, bits in of_file.items():

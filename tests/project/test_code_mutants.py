@@ -1,6 +1,7 @@
 """`.ci/code-mutants`: what is changed, what is drawn, what a mutant may not do, what is counted."""
 
 import ast
+import json
 import os
 import shutil
 import signal
@@ -13,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
+import code_mutants.lines
 from code_mutants import forks
-from code_mutants.lines import Lines
+from code_mutants.lines import Lines, stamp_of
 from code_mutants.mutants import Mutant, Source, draw, sources_of
 from code_mutants.report import Report
 from code_mutants.verdicts import IMPORT, Reason, Told, Verdict, equivalents, read, write
@@ -164,11 +166,10 @@ def test_a_fork_that_is_stuck_ends_with_what_it_started() -> None:
     os.close(reading)
 
 
-def recorded(tmp_path: Path, tests: dict[str, tuple[float, dict[str, list[int]]]]) -> Path:
+def recorded(file: Path, tests: dict[str, tuple[float, dict[str, list[int]]]], stamp: str) -> Path:
     """Write the lines that tests run as coverage.py does."""
-    file = tmp_path / "room.json"
-    seconds = (f'"{test}": {taken}' for test, (taken, _) in tests.items() if test)
-    file.write_text("{" + ", ".join(seconds) + "}")
+    seconds = {test: taken for test, (taken, _) in tests.items() if test}
+    file.write_text(json.dumps({"stamp": stamp, "seconds": seconds}))
     with closing(sqlite3.connect(file.with_suffix(".coverage"))) as opened, opened:
         opened.execute("create table file (id integer primary key, path text unique)")
         opened.execute("create table context (id integer primary key, context text)")
@@ -188,7 +189,7 @@ def test_order_of_tests(tmp_path: Path) -> None:
     lines = Lines(
         [
             recorded(
-                tmp_path,
+                tmp_path / "room.json",
                 {
                     "": (0.0, {"a.py": [1]}),
                     "t.py::wide": (0.1, {"a.py": [2, 3, 4]}),
@@ -196,6 +197,7 @@ def test_order_of_tests(tmp_path: Path) -> None:
                     "u.py::dear": (9.0, {"a.py": [2, 3]}),
                     "u.py::elsewhere": (0.1, {"b.py": [2]}),
                 },
+                "",
             )
         ]
     )
@@ -301,7 +303,7 @@ def test_nothing():
 
 @LIMITED
 @pytest.mark.slow
-def test_a_project_is_asked(tmp_path: Path) -> None:
+def test_a_project_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each statement of a small project: what is known is not asked again."""
     engine = "onnx_scatterx/optimizer/symbolic"
     for folder in (engine, "tests/toy"):
@@ -317,25 +319,15 @@ def test_a_project_is_asked(tmp_path: Path) -> None:
     lines, test = tmp_path / "cache" / "lines", "tests/toy/test_toy.py::test_"
     lines.mkdir(parents=True)
     path = f"{engine}/toy.py"
-    file = recorded(
-        lines,
-        {
-            "": (0.0, {path: [2, 5, 9, 13, 17]}),
-            f"{test}at_least": (0.1, {path: [6]}),
-            f"{test}below": (0.1, {path: [10]}),
-            f"{test}nothing": (0.1, {path: [6, 14]}),
-        },
-    )
-    for suffix in (".json", ".coverage"):
-        file.with_suffix(suffix).rename(lines / f"tests-toy{suffix}")
-    (lines / "onnx_scatterx.json").write_text("{}")
-    with closing(sqlite3.connect(lines / "onnx_scatterx.coverage")) as opened:
-        for table, columns in (
-            ("file", "id, path"),
-            ("context", "id, context"),
-            ("line_bits", "file_id, context_id, numbits"),
-        ):
-            opened.execute(f"create table {table} ({columns})")
+    running = {
+        "": (0.0, {path: [2, 5, 9, 13, 17]}),
+        f"{test}at_least": (0.1, {path: [6]}),
+        f"{test}below": (0.1, {path: [10]}),
+        f"{test}nothing": (0.1, {path: [6, 14]}),
+    }
+    monkeypatch.setattr(code_mutants.lines, "ROOT", tmp_path)
+    recorded(lines / "tests-toy.json", running, stamp_of([engine, "tests/toy"]))
+    recorded(lines / "onnx_scatterx.json", {}, stamp_of([engine]))
     command = [sys.executable, ".ci/code-mutants", "--folder", "cache", "--count", "9"]
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
 
