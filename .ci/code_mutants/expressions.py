@@ -29,6 +29,7 @@ OPERATORS: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
     ast.BitAnd: (ast.BitOr,),
 }
 FUNCTIONS = {"min": "max", "max": "min", "any": "all", "all": "any", "reversed": "list"}
+COMMUTATIVE = ("min", "max", "gcd", "lcm")
 NOT_COMMUTATIVE = (ast.Sub, ast.FloorDiv, ast.Mod, ast.Div, ast.Pow, ast.LShift, ast.RShift)
 # Names of calls whose arguments are text for people, or types.
 MESSAGES = ("warn", "print", "Error", "Warning", "Refusal", "refuse", "isinstance", "cast")
@@ -147,7 +148,7 @@ def _call(node: ast.Call) -> Iterator[Change]:
     if is_message(node):
         return
     plain = not any(isinstance(argument, ast.Starred) for argument in node.args)
-    for place in range(len(node.args) - 1) if plain else ():
+    for place in range(len(node.args) - 1) if plain and name not in COMMUTATIVE else ():
         first, second = node.args[place : place + 2]
         if ast.unparse(first) != ast.unparse(second):
             args = [*node.args[:place], second, first, *node.args[place + 2 :]]

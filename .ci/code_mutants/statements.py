@@ -77,7 +77,7 @@ def _is_for_types(node: ast.stmt) -> bool:
 
 def _is_unchanged(node: ast.stmt) -> bool:
     kinds = ast.Import | ast.ImportFrom | ast.Assert | ast.Pass | ast.Global | ast.Nonlocal
-    if isinstance(node, kinds):
+    if isinstance(node, kinds) or ast.unparse(node) == "raise NotImplementedError":
         return True
     targets = node.targets if isinstance(node, ast.Assign) else []
     return any(name_of(target) in UNCHANGED for target in targets)
