@@ -52,7 +52,7 @@ def changes_of(node: ast.AST) -> Iterator[Change]:
         return
     yield from CHANGES.get(type(node), lambda _: ())(node)
     for child in ast.iter_child_nodes(node):
-        if not (isinstance(node, ast.Call) and is_message(node)):
+        if not (isinstance(node, ast.Call) and is_message(node)) and not _is_strict(child):
             yield from changes_of(child)
 
 
@@ -79,6 +79,11 @@ def is_message(call: ast.Call) -> bool:
         return True
     name = name_of(call.func)
     return any(name == part or name.endswith(part) for part in MESSAGES)
+
+
+def _is_strict(node: ast.AST) -> bool:
+    """Return whether a keyword lets zip check lengths: that is an assert."""
+    return isinstance(node, ast.keyword) and node.arg == "strict"
 
 
 def _is_type(node: ast.AST) -> bool:
@@ -154,7 +159,7 @@ def _call(node: ast.Call) -> Iterator[Change]:
             args = [*node.args[:place], second, first, *node.args[place + 2 :]]
             yield Change(node, "swapped arguments", _with(node, args=args))
     for place, keyword in enumerate(node.keywords):
-        if keyword.arg:
+        if keyword.arg and not _is_strict(keyword):
             keywords = [*node.keywords[:place], *node.keywords[place + 1 :]]
             yield Change(node, "argument dropped", _with(node, keywords=keywords))
     if not isinstance(node.func, ast.Name):

@@ -77,6 +77,8 @@ def test_kinds_of_changes(tmp_path: Path) -> None:
         'def f() -> int:\n    raise_it = f"at {1 + 2}"',
         "if TYPE_CHECKING:\n    SIZE = 3",
         "Number = int | float",
+        "def f() -> Any:\n    return zip(*a, strict=True)",
+        "def f() -> Any:\n    raise NotImplementedError",
         "@cache(3)\ndef f() -> int:\n    return g",
     ],
 )
