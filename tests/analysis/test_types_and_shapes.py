@@ -22,7 +22,8 @@ def test_outputs(text: str) -> None:
     model = ir.from_onnx_text(f"""<ir_version: 9, opset_import: ["" : 19, "com.microsoft" : 1]>
         g (int32[B, S] i, float[V, H] f, float[H] v, float[A, B, H, V] x, uint8[B, S] q,
            float16 s, uint8 p, float[7] seven,
-           float[1, 2, 5, 6] image, float[2, 3, 2, 2] kernel) => () <int64[1] two = {{2}}> {{ {text} }}""")
+           float[1, 2, 5, 6] image, float[2, 3, 2, 2] kernel) => ()
+        <int64[1] two = {{2}}> {{ {text} }}""")
     found = interpret(model).values
     known = [found[value] for node in model.graph for value in node.outputs]
     words = [[str(x.dtype), *map(str, x.shape or ())] for x in known]

@@ -271,4 +271,5 @@ def test_a_target_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert main(["targets", "zzz"]) == 2
     for name in ("scatterx", *profile_names()):
         assert main(["targets", name]) == 0
+    assert "  the rest      kept scatters become ScatterX\n" in capsys.readouterr().out
     assert main(["targets", BOX]) == 2

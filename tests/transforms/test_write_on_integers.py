@@ -25,6 +25,17 @@ def test_every_operator_set(opset: int) -> None:
     assert count(optimize(model)) == 0
 
 
+def test_a_write_without_quantizers_before_it() -> None:
+    """Each scatter is asked, whatever the one before it is."""
+    text = WRITE.replace("SCALES", ONE).replace(
+        "int64[2,1] i", "int64[2,1] j = {0, 2}, int64[2,1] i"
+    )
+    text = text.replace(", uint8[2,3] u)", ", uint8[2,3] u, float[4,3] f, float[2,3] g)")
+    text = text.replace("(uint8[4,3] y)", "(float[4,3] h, uint8[4,3] y)")
+    made = optimize(parse(text.replace("a = D", "h = ScatterND (f, j, g) a = D")))
+    assert count(made) == 0
+
+
 def test_what_is_noted_of_a_write_stays() -> None:
     model = ir.from_proto(parse(WRITE.replace("SCALES", ONE)))
     (write,) = (node for node in model.graph if node.op_type == "ScatterND")
