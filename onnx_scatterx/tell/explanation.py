@@ -12,14 +12,11 @@ from typing import Any, Unpack
 
 from onnx_scatterx.engine.budget.budget import LimitError, budget, own_budget, within_limits
 from onnx_scatterx.engine.passes.settings import Settings
-from onnx_scatterx.engine.terms.symbol_ids import foreign_symbols
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files.io import AnyModel
 from onnx_scatterx.graphs.cleanup import cloned
 from onnx_scatterx.observer import NOBODY, Observer, Progress
 from onnx_scatterx.options.table import Options
-from onnx_scatterx.pipeline.running import command_budget
-from onnx_scatterx.processes.collection import raised_gc_threshold
 from onnx_scatterx.targets.catalogue import BASES
 from onnx_scatterx.tell.advice.advise import advise_on
 from onnx_scatterx.tell.advice.candidates import fixed
@@ -27,12 +24,7 @@ from onnx_scatterx.tell.advice.change import Change, Command
 from onnx_scatterx.tell.advice.whole import Whole, bounded
 from onnx_scatterx.tell.builder import NodeRecord
 from onnx_scatterx.tell.entries import Entry, ScatterReport
-from onnx_scatterx.tell.inquiry import (
-    inspect_named,
-    inspect_records,
-    loaded_ir,
-    optimized,
-)
+from onnx_scatterx.tell.inquiry import Inquiry, optimized
 from onnx_scatterx.tell.kept_advice import Advice, Way
 from onnx_scatterx.tell.report import Report
 from onnx_scatterx.tell.reporting import rewritten_under
@@ -43,7 +35,6 @@ from onnx_scatterx.text.visible import in_lines, visible
 _INDENT = 12
 
 
-@foreign_symbols()
 def advise(
     model: AnyModel,
     *,
@@ -71,15 +62,12 @@ def advise(
     settings = Settings.of(**options)
     if command is None and isinstance(model, str | os.PathLike):
         command = Command(os.fspath(model), target=settings.target.text)
-    loaded = loaded_ir(model)
-    with command_budget(loaded, settings):
-        report, records = inspect_records(loaded, settings, details=False)
-        with bounded(loaded, settings) as whole:
+    with Inquiry.about(model, settings) as asked:
+        report, records = asked.inspected
+        with bounded(asked.model, settings) as whole:
             return _advice(whole, report, records, command)
 
 
-@raised_gc_threshold()
-@foreign_symbols()
 def advised(
     report: Report,
     model: AnyModel,
@@ -110,12 +98,10 @@ def advised(
     """
     if not (report.is_open or report.growth or report.native):
         return report
-    loaded, settings = loaded_ir(model), Settings.of(**options)
-    shown = report
-    with command_budget(loaded, settings):
-        if records is None:
-            shown, records = inspect_records(loaded, settings, details=False)
-        with bounded(loaded, settings) as whole:
+    settings = Settings.of(**options)
+    with Inquiry.about(model, settings) as asked:
+        shown, records = asked.inspected if records is None else (report, records)
+        with bounded(asked.model, settings) as whole:
             advice = _advice(whole, shown, records, command, observer) if report.is_open else ()
             advice += _smaller(whole, model, report, command, **options)
             by_standard = _by_standard(whole) if report.native else None
@@ -246,7 +232,6 @@ class Explanation:
         return {**self.entry.to_dict(), "parts": {label: list(s) for label, s in self.parts if s}}
 
 
-@foreign_symbols()
 def explanations(
     model: AnyModel,
     node: str | None = None,
@@ -259,17 +244,13 @@ def explanations(
     **options: Unpack[Options],
 ) -> list[Explanation]:
     """Return an `Explanation` for each paragraph of `explain`; the arguments are the same."""
-    observer = Observer(on_progress)
-    settings = Settings.of(**options)
-    loaded = loaded_ir(model, observer)
-    with command_budget(loaded, settings), noted_places() if where else nullcontext():
-        if node is None:
-            _, records = inspect_records(loaded, settings, observer, details=False)
-        else:
-            settings, records = inspect_named(loaded, node, settings, observer)
+    settings, observer = Settings.of(**options), Observer(on_progress)
+    places = noted_places() if where else nullcontext()
+    with places, Inquiry.about(model, settings, observer) as asked:
+        records = asked.inspected[1] if node is None else asked.named(node)
         if not records:
             return []
-        with bounded(loaded, settings) as whole:
+        with bounded(asked.model, asked.settings) as whole:
             tried = advise_on(whole, records, command=command, observer=observer)
         next_ = {node: advice for advice in tried for node in advice.nodes}
         return [

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -11,6 +14,7 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.engine.passes.settings import Settings
+from onnx_scatterx.engine.terms.symbol_ids import foreign_symbols
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files.check import free_names
 from onnx_scatterx.files.io import AnyModel, ModelSource, Opened, open_model
@@ -19,6 +23,7 @@ from onnx_scatterx.files.reading import Files, recorded
 from onnx_scatterx.files.size import file_size
 from onnx_scatterx.graphs.cleanup import cloned
 from onnx_scatterx.observer import NOBODY, Observer
+from onnx_scatterx.pipeline.running import command_budget
 from onnx_scatterx.processes.collection import raised_gc_threshold
 from onnx_scatterx.tell.builder import NodeRecord
 from onnx_scatterx.tell.entries import About
@@ -42,31 +47,51 @@ def inspect_records(
     return replace(report, about=About.of(loaded, opened, settings.options())), records
 
 
-def inspect_named(
-    model: AnyModel, node: str, settings: Settings, observer: Observer = NOBODY
-) -> tuple[Settings, tuple[NodeRecord, ...]]:
-    """Return the records of the scatters or gathers of a name; several graphs may use one name.
+class Inquiry:
+    """Questions about one model, which share its copy, what was found, and a budget of steps.
 
-    The returned settings have ``gathers`` if a gather has this name. Raises ScatterXError if no
-    scatter and no gather has this name.
+    ``settings`` get ``gathers`` if a question names a gather.
     """
-    _, records = inspect_records(model, settings, observer, details=False)
-    named = tuple(record for record in records if record.entry.node == node)
-    if named:
-        return settings, named
-    if not settings.given["gathers"]:
-        return inspect_named(model, node, settings.but(gathers=True))
-    names = list(dict.fromkeys(record.entry.node for record in records))
-    if not names:
-        raise ScatterXError(f"no scatter or gather is called {node!r}: the model has none")
-    near = difflib.get_close_matches(node, names, _NAMES, 0.5) or names[:_NAMES]
-    there = ", ".join([*near, "..."] if len(near) < len(names) else near)
-    raise ScatterXError(f"no scatter or gather is called {node!r}; there is {there}")
 
+    def __init__(self, model: ir.Model, settings: Settings, observer: Observer = NOBODY) -> None:
+        self.model = model  # is not changed: each run takes a copy
+        self.settings = settings
+        self.observer = observer
 
-def loaded_ir(model: AnyModel, observer: Observer = NOBODY) -> ir.Model:
-    """Return a copy of a model as an ``onnx_ir.Model``."""
-    return opened_ir(model, observer)[1]
+    @classmethod
+    @contextmanager
+    def about(
+        cls, model: AnyModel, settings: Settings, observer: Observer = NOBODY
+    ) -> Iterator[Inquiry]:
+        """Open a model, and take the steps of one command for all that is asked in this block."""
+        _, loaded = opened_ir(model, observer)
+        with raised_gc_threshold(), foreign_symbols(), command_budget(loaded, settings):
+            yield cls(loaded, settings, observer)
+
+    @cached_property
+    def inspected(self) -> tuple[Report, tuple[NodeRecord, ...]]:
+        """The report of ``inspect`` without the details of a page, and its records."""
+        return inspect_records(self.model, self.settings, self.observer, details=False)
+
+    def named(self, node: str) -> tuple[NodeRecord, ...]:
+        """Return the records of the scatters or gathers of a name; several graphs may use one name.
+
+        Raises ScatterXError if no scatter and no gather has this name.
+        """
+        _, records = self.inspected
+        named = tuple(record for record in records if record.entry.node == node)
+        if named:
+            return named
+        if not self.settings.given["gathers"]:
+            self.settings = self.settings.but(gathers=True)
+            del self.inspected
+            return self.named(node)
+        names = list(dict.fromkeys(record.entry.node for record in records))
+        if not names:
+            raise ScatterXError(f"no scatter or gather is called {node!r}: the model has none")
+        near = difflib.get_close_matches(node, names, _NAMES, 0.5) or names[:_NAMES]
+        there = ", ".join([*near, "..."] if len(near) < len(names) else near)
+        raise ScatterXError(f"no scatter or gather is called {node!r}; there is {there}")
 
 
 def opened_ir(model: AnyModel, observer: Observer) -> tuple[Opened, ir.Model]:

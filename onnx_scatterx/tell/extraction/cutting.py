@@ -38,7 +38,7 @@ from onnx_scatterx.tell.extraction.region import (
     region_of,
     roots_of,
 )
-from onnx_scatterx.tell.inquiry import M, inspect_named, inspect_records, loaded_ir
+from onnx_scatterx.tell.inquiry import Inquiry, M, inspect_records, opened_ir
 
 _DISTANCES = (0, 1, 2, 4, 8, 16, 64)
 
@@ -135,7 +135,7 @@ def extract(
 
     """
     observer, settings = Observer(on_progress), Settings.of(**options)
-    whole = loaded_ir(model, observer)
+    _, whole = opened_ir(model, observer)
     wanted = [_Wanted.of(whole, node, settings, observer)]
     if settings.target != STANDARD:
         found_in = wanted[0].settings
@@ -166,8 +166,9 @@ class _Wanted:
     def of(
         cls, model: ir.Model, node: str, settings: Settings, observer: Observer = NOBODY
     ) -> _Wanted:
-        settings, records = inspect_named(model, node, settings, observer)
-        return cls(settings, records[0].entry)
+        asked = Inquiry(model, settings, observer)
+        first, *_ = asked.named(node)
+        return cls(asked.settings, first.entry)
 
     def found_in(self, part: ir.Model, node: str) -> Entry | None:
         """Return the entry of the node in a part; None if it differs by more than the graph's name.
