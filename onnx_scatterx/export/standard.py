@@ -26,10 +26,10 @@ import onnx
 import onnx_ir as ir
 from numpy.typing import DTypeLike
 
+from onnx_scatterx.engine.write.native.attached import add_fallbacks
 from onnx_scatterx.engine.write.native.fallback import FallbackSpec, inverse
 from onnx_scatterx.engine.write.native.nodes import make_node
 from onnx_scatterx.export.request import ExportRequest, GraphBuilder, described
-from onnx_scatterx.fitting.fit_target import add_fallbacks
 from onnx_scatterx.theory.components import evaluate
 from onnx_scatterx.theory.picks import Pick
 from onnx_scatterx.theory.scattering import Gathering, Reduction, Scattering

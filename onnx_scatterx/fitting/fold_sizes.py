@@ -24,8 +24,10 @@ from onnx_scatterx.engine.analysis.domain.call import Knowledge
 from onnx_scatterx.engine.analysis.infeasible import misread_node
 from onnx_scatterx.engine.budget.budget import budget, within_limits
 from onnx_scatterx.engine.budget.limits import LIMITS
-from onnx_scatterx.engine.passes.inline_if import inline_sized_functions, take_known_branches
+from onnx_scatterx.engine.passes.function_calls import inline_functions
 from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.passes.known_branches import take_known_branches
+from onnx_scatterx.engine.passes.step import Pass
 from onnx_scatterx.engine.write.graph_writer import GraphWriter
 from onnx_scatterx.files.size import stored_bytes
 from onnx_scatterx.fitting.constant_finder import ConstantFinder, NodeRunner
@@ -33,6 +35,9 @@ from onnx_scatterx.fitting.write_sizes import declare_known
 from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses
 from onnx_scatterx.graphs.constants import packed
 from onnx_scatterx.graphs.traversal import graphs_of
+
+_SIZED = frozenset({"ConstantOfShape", "If", "Range", "Shape", "Size"})
+"""Operators that compute with sizes, or that a size may decide."""
 
 _FREE = 1 << 16  # bytes of new constants, in a model of any size
 _SMALL = 64  # bytes of a constant that is always written
@@ -64,7 +69,7 @@ def fold_sizes(job: Job) -> bool:
             if within_limits(partial(_is_read_well, known)) is not True:
                 return modified
             folded, more = folding.fold(known)
-            inlined = not more and inline_sized_functions(job)
+            inlined = not more and _inline_sized_functions(job)
             if more or inlined:
                 analyses.read_again()
             decided = (more or inlined) and take_known_branches(job)
@@ -74,6 +79,18 @@ def fold_sizes(job: Job) -> bool:
     if job.settings.given["fix"]:
         declare_known(job.model, known)
     return modified
+
+
+FoldSizes = Pass(fold_sizes, applies=lambda s: s.given["fix"] or s.target.is_device)
+
+
+def _inline_sized_functions(job: Job) -> bool:
+    """Inline the functions of a model that compute sizes, for a device; return whether any does."""
+    return job.settings.target.is_device and inline_functions(job, _is_sized)
+
+
+def _is_sized(function: ir.Function) -> bool:
+    return any(node.op_type in _SIZED and node.domain == "" for node in function.all_nodes())
 
 
 def _is_read_well(known: Knowledge) -> bool:

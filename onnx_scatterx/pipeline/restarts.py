@@ -25,7 +25,7 @@ from onnx_scatterx.engine.lift.lift_scatter import is_gather, is_scatter
 from onnx_scatterx.engine.mosaic.moves import MOVES, connected_moves
 from onnx_scatterx.engine.passes.job import KEPT, NUMBER, Job
 from onnx_scatterx.engine.passes.keep_apart import numbered_fusions
-from onnx_scatterx.engine.passes.move_above_quantizers import SoleReaders
+from onnx_scatterx.engine.passes.sole_readers import SoleReaders
 from onnx_scatterx.engine.plan.neighbours import read_only_by
 from onnx_scatterx.fitting.empty_loops import EmptyLoops
 from onnx_scatterx.graphs.cleanup import become, cloned

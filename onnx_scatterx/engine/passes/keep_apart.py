@@ -10,7 +10,7 @@
     after    y = Slice(x, starts=[0], ends=[0], axes=[1])
 
 Under its default options ONNX Runtime computes other integers for such nodes (the table is in
-emit/runtime_fusions.py). Nodes that it rewrites in the original, too, are left as they are.
+engine/write/runtime_fusions.py). Nodes that it rewrites in the original, too, are left as they are.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.budget.budget import within_limits
 from onnx_scatterx.engine.passes.job import NUMBER, Job
+from onnx_scatterx.engine.passes.step import Kind, Pass
 from onnx_scatterx.engine.plan.planner import GraphContext
 from onnx_scatterx.engine.write.runtime_fusions import Fusion, Rewrite, fusions
 from onnx_scatterx.engine.write.writer import Writer
@@ -63,6 +64,9 @@ def keep_apart(job: Job) -> bool:
         made += writer.graph.made
     job.analyses.note(made)
     return bool(made)
+
+
+KeepApart = Pass(keep_apart, Kind.GUARD)
 
 
 def _is_harmless(found: Fusion, context: GraphContext) -> bool:
