@@ -28,7 +28,6 @@ from onnx_scatterx.engine.plan.planner import Planner
 from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, cheapest
 from onnx_scatterx.engine.terms.terms import Term, as_numbers
 from onnx_scatterx.engine.write.native.fallback import FallbackSpec
-from onnx_scatterx.engine.write.native.nodes import make_node
 from onnx_scatterx.rewrites.scatterx import RANK, has_kernel
 from onnx_scatterx.text.reasons import Reason, Refusal, refuse_unless
 
@@ -164,7 +163,7 @@ def _write(data: ir.Value, updates: ir.Value, patch: _Patch, planner: Planner) -
     inputs = data, _written_provision(patch, planner), updates
     picks = patch.counted, p2, [order.index(d) for d in range(rank)]
     name = w.new_name("ScatterX")
-    return w.insert(make_node(inputs, picks, True, body, planner.dtype, name))
+    return w.insert(body.node(inputs, picks, planner.dtype, name, unique=True))
 
 
 def _written_provision(patch: _Patch, planner: Planner) -> ir.Value:

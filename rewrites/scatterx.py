@@ -13,7 +13,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
-from onnx_scatterx.engine.write.native.nodes import Encoding, encode, make_node
+from onnx_scatterx.engine.write.native.nodes import encode
 from onnx_scatterx.engine.write.native.unique import is_unique
 from onnx_scatterx.text.reasons import Reason, Refusal, refuse_unless
 
@@ -36,7 +36,7 @@ _REDUCTIONS = ("none", "add", "mul", "min", "max")
 
 
 class ScatterXRule(ScatterRule):
-    """Writes scatters as ScatterX nodes; ``native.functions`` adds their fallbacks."""
+    """Writes scatters as ScatterX nodes; ``add_fallbacks`` adds their functions."""
 
     writes_scatterx = True
     accepts_invalid = True
@@ -50,7 +50,7 @@ class ScatterXRule(ScatterRule):
         version = provenance.scope.opsets.get(scatter.node.domain, 0)
         layout = encode(scatter, provenance, context.numbers, version)
         unique = is_unique(scatter, provenance)
-        return Plan(lambda: _write(scatter, layout, unique, context), unique=unique)
+        return Plan(lambda: layout.write(context.writer, scatter, unique=unique), unique=unique)
 
 
 def has_kernel(dtype: ir.DataType, reduction: str) -> bool:
@@ -58,14 +58,6 @@ def has_kernel(dtype: ir.DataType, reduction: str) -> bool:
     if dtype in _NUMERIC:
         return reduction in _REDUCTIONS
     return dtype in _MOVED and reduction == "none"
-
-
-def _write(scatter: Scatter, layout: Encoding, unique: bool, context: Context) -> ir.Value:
-    w = context.writer
-    inputs = scatter.data, layout.provision.write(w), scatter.updates
-    picks = (layout.provision.dims, layout.p2, layout.p)
-    name = w.new_name("ScatterX")
-    return w.insert(make_node(inputs, picks, unique, layout.body, scatter.dtype, name))
 
 
 scatterx = ScatterXRule()

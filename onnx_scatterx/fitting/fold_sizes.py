@@ -28,7 +28,7 @@ from onnx_scatterx.engine.passes.function_calls import inline_functions
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.known_branches import take_known_branches
 from onnx_scatterx.engine.passes.step import Pass
-from onnx_scatterx.engine.write.graph_writer import GraphWriter
+from onnx_scatterx.engine.write.writer import Writer
 from onnx_scatterx.files.size import stored_bytes
 from onnx_scatterx.fitting.constant_finder import ConstantFinder, NodeRunner
 from onnx_scatterx.fitting.write_sizes import declare_known
@@ -139,7 +139,7 @@ class _Folding:
         dead: list[ir.Node] = []
         for graph, scope in self.finder.known.own_graphs():
             as_nodes = self.job.has_constant_nodes(scope)
-            writer = GraphWriter(graph, self.job.names, constant_nodes=as_nodes)
+            writer = Writer(graph, scope, self.job.names, constant_nodes=as_nodes)
             for node in list(graph):
                 known = [v for v in node.outputs if v in self.finder.constants]
                 needed = [v for v in known if self._is_needed(v, gone)]
@@ -175,12 +175,12 @@ class _Folding:
     def _is_needed(self, value: ir.Value, gone: set[ir.Node]) -> bool:
         return value.is_graph_output() or any(use.node not in gone for use in value.uses())
 
-    def _replace(self, value: ir.Value, node: ir.Node, writer: GraphWriter) -> None:
+    def _replace(self, value: ir.Value, node: ir.Node, writer: Writer) -> None:
         """Replace a value by a constant. For an output of the graph, it is a Constant node."""
         array = self.finder.constants[value]
         tensor = ir.Tensor(array, dtype=ir.DataType.from_numpy(array.dtype))
         if not value.is_graph_output():
-            with writer.at(node, value.name):
+            with writer.graph.at(node, value.name):
                 made = writer.constant(array, tensor.dtype)
         else:
             kind, given = value.type or ir.TensorType(tensor.dtype), ir.AttrTensor("value", tensor)

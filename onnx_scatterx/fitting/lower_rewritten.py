@@ -6,11 +6,9 @@ after    opset 17    Concat(Slice(x, ...), u, Slice(x, ...))
 
 from __future__ import annotations
 
-import onnx_ir as ir
-
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.step import Kind, Pass
-from onnx_scatterx.engine.write.native.nodes import new_nodes
+from onnx_scatterx.engine.write.native.attached import needs_fallbacks
 from onnx_scatterx.fitting.lower_operator_set import lower_operator_set
 
 
@@ -30,8 +28,7 @@ def lower_rewritten(job: Job) -> bool:
     """
     if not job.modified or job.lowered.opset_lowered is not None:
         return False
-    graphs: list[ir.Graph | ir.Function] = [job.model.graph, *job.model.functions.values()]
-    if any(True for graph in graphs for _ in new_nodes(graph)):
+    if needs_fallbacks(job.model):
         return False
     lowered = lower_operator_set(job)
     if lowered:

@@ -11,10 +11,8 @@ The forms are those that are used for scatters (``engine.write.forms``): they co
 
 from __future__ import annotations
 
-import onnx.defs
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Scope
 from onnx_scatterx.engine.budget.budget import LimitError, budget
 from onnx_scatterx.engine.mosaic.constants import Constants
 from onnx_scatterx.engine.passes.job import Job
@@ -22,14 +20,11 @@ from onnx_scatterx.engine.passes.step import Pass
 from onnx_scatterx.engine.plan.neighbours import has_quantizers
 from onnx_scatterx.engine.plan.runtime_patterns import GraphValues, objection, obstacle
 from onnx_scatterx.engine.write.dry_run import DryRun
-from onnx_scatterx.engine.write.forms import HAVE_FORMS, instead_of
-from onnx_scatterx.engine.write.forms.merged import MERGES, RESHAPES
+from onnx_scatterx.engine.write.forms import has_other_forms, instead_of
 from onnx_scatterx.engine.write.writer import Writer
 from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses
 from onnx_scatterx.graphs.traversal import all_nodes
 
-_MOVES = RESHAPES.union(MERGES)
-_MOST = 64  # values that are looked at behind one
 _CANNOT = (ArithmeticError, LookupError, TypeError, ValueError)  # of a node that cannot run
 
 
@@ -46,7 +41,7 @@ def write_other_forms(job: Job) -> bool:
     ['Equal']
     """
     target = job.settings.target
-    if job.obstacle is not None or not any(map(_may_have_forms, all_nodes(job.model))):
+    if job.obstacle is not None or not any(map(has_other_forms, all_nodes(job.model))):
         return False
     modified = False
     try:
@@ -65,23 +60,12 @@ def write_other_forms(job: Job) -> bool:
 WriteOtherForms = Pass(write_other_forms, applies=lambda s: s.target.is_limited)
 
 
-def _may_have_forms(node: ir.Node) -> bool:
-    """Return whether an operator has other forms, and the node can run."""
-    plain = node.domain == "" and len(node.outputs) == 1
-    if not plain or node.op_type not in HAVE_FORMS or not onnx.defs.has(node.op_type):
-        return False
-    needed = onnx.defs.get_schema(node.op_type).min_input
-    given = list(node.inputs)
-    complete = len(given) >= needed and None not in given[:needed]
-    return complete and not any(a.is_ref() for a in node.attributes.values())
-
-
 def _in_graph(graph: ir.Graph, known: GraphValues, writer: Writer) -> bool:
     """Write other forms in one graph; return whether any was written."""
     modified, scope = False, known.scope
     asks = writer.target.onnxruntime and has_quantizers(graph)
     for node in list(graph):
-        if not _may_have_forms(node) or node.graph is None:
+        if not has_other_forms(node) or node.graph is None:
             continue
         if asks and obstacle(node, known) is not None:
             continue
@@ -93,8 +77,7 @@ def _in_graph(graph: ir.Graph, known: GraphValues, writer: Writer) -> bool:
         dtype, made = scope.of(value).dtype, len(writer.graph.made)
         with writer.graph.at(node, value.name):
             try:
-                merges = _ends(value, scope, writer.target.max_rank)
-                result = instead_of(writer, node, dtype, may=may, merges=merges)
+                result = instead_of(writer, node, scope, may=may)
             except _CANNOT:
                 result = None
             if result is None:
@@ -105,20 +88,3 @@ def _in_graph(graph: ir.Graph, known: GraphValues, writer: Writer) -> bool:
         remove_dead([node])
         modified = True
     return modified
-
-
-def _ends(value: ir.Value, scope: Scope, most: int | None) -> bool:
-    """Return whether a tensor is not needed with all its dims, if those that read it are moves."""
-    stack, seen = [value], {value}
-    while stack and most is not None:
-        here = stack.pop()
-        rank = scope.of(here).rank
-        if rank is None or rank > most:
-            nodes = [use.node for use in here.uses()]
-            moves = all(n.domain == "" and n.op_type in _MOVES for n in nodes)
-            if not moves or here.is_graph_output() or len(seen) > _MOST:
-                return False
-            near = dict.fromkeys(v for n in nodes for v in n.outputs if v not in seen)
-            stack += near
-            seen.update(near)
-    return most is not None

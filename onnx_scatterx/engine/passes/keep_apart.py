@@ -10,7 +10,7 @@
     after    y = Slice(x, starts=[0], ends=[0], axes=[1])
 
 Under its default options ONNX Runtime computes other integers for such nodes (the table is in
-engine/write/runtime_fusions.py). Nodes that it rewrites in the original, too, are left as they are.
+runtime_fusions.py). Nodes that it rewrites in the original, too, are left as they are.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.budget.budget import within_limits
 from onnx_scatterx.engine.passes.job import NUMBER, Job
+from onnx_scatterx.engine.passes.runtime_fusions import Fusion, Rewrite, fusions
 from onnx_scatterx.engine.passes.step import Kind, Pass
 from onnx_scatterx.engine.plan.planner import GraphContext
-from onnx_scatterx.engine.write.runtime_fusions import Fusion, Rewrite, fusions
 from onnx_scatterx.engine.write.writer import Writer
 from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses
 

@@ -23,9 +23,8 @@ def add_fallbacks(model: ir.Model) -> bool:
 
     Equal bodies are one function. The result is whether there are such nodes.
     """
-    graphs: list[ir.Graph | ir.Function] = [model.graph, *model.functions.values()]
     fallbacks: dict[FallbackSpec, ir.Function] = {}
-    for graph in graphs:
+    for graph in _graphs(model):
         fold_transposes(graph)
         for node, body in list(new_nodes(graph)):
             if body not in fallbacks:
@@ -55,3 +54,12 @@ def _raise_version(model: ir.Model) -> None:
         for value in constants:
             model.graph.inputs.remove(value)
     model.ir_version = max(model.ir_version or 0, FUNCTIONS)
+
+
+def needs_fallbacks(model: ir.Model) -> bool:
+    """Return whether a model has new ScatterX nodes: their functions are not added yet."""
+    return any(True for graph in _graphs(model) for _ in new_nodes(graph))
+
+
+def _graphs(model: ir.Model) -> list[ir.Graph | ir.Function]:
+    return [model.graph, *model.functions.values()]
