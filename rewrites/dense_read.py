@@ -24,8 +24,6 @@ import onnx_ir as ir
 from onnx_scatterx.engine.lift.lift_scatter import Gather
 from onnx_scatterx.engine.plan.rule import Context, GatherRule, Plan
 from onnx_scatterx.engine.terms.terms import Term, as_numbers
-from onnx_scatterx.engine.write.reduce import from_start
-from onnx_scatterx.rewrites.helpers.cuts import hits
 from onnx_scatterx.rewrites.helpers.search import SMALL
 from onnx_scatterx.text.reasons import Detail, Reason, Refusal, granted, refuse_unless
 
@@ -87,7 +85,7 @@ def _rows(
     w, rank = context.writer, len(sizes)
     dtype = _dtype(indices, context)
     at = w.axes("Unsqueeze", indices, dtype, [dims + d for d in range(rank)])
-    hit = hits(at, dtype, sizes[0], 0, rank, context, signed=signed)
+    hit = context.numbers.hits(at, dtype, sizes[0], 0, rank, signed=signed)
     x = w.axes("Unsqueeze", x, kind, [axis + d for d in range(dims)])
     return _sum(hit, x, kind, axis + dims, context)
 
@@ -117,7 +115,7 @@ def _gather_elements(gather: Gather, context: Context) -> tuple[Term, _Write]:
         dtype = _dtype(indices, context)
         at = w.axes("Unsqueeze", indices, dtype, [axis + 1])
         signed = not gather.is_given_from_start(axis)
-        hit = hits(at, dtype, size, 0, rank - axis, context, signed=signed)
+        hit = context.numbers.hits(at, dtype, size, 0, rank - axis, signed=signed)
         x = w.axes("Unsqueeze", x, kind, [axis])
         return _sum(hit, x, kind, axis + 1, context)
 
@@ -140,7 +138,7 @@ def _gather_nd(gather: Gather, context: Context) -> tuple[Term, _Write]:
         at = w.node("Slice", [indices, *(w.constant([n]) for n in (c, c + 1, dims))], _INT64)
         at = w.axes("Squeeze", at, _INT64, [dims])
         if not gather.is_given_from_start(c):
-            at = from_start(w, at, sizes[c])
+            at = context.numbers.from_start(at, sizes[c])
         return at if stride == 1 else w.node("Mul", [at, w.constant(np.array(stride))], _INT64)
 
     def write(x: ir.Value, kind: ir.DataType) -> ir.Value:

@@ -19,7 +19,6 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
-from onnx_scatterx.engine.write.reduce import iota
 from onnx_scatterx.rewrites.helpers.search import (
     Search,
     allow,
@@ -53,7 +52,7 @@ def _rows(search: Search) -> ir.Value:
     """
     w, numbers, layout = search.context.writer, search.context.numbers, search.layout
     hit, line = matches(search, padded=search.padded)
-    updates = iota(numbers, layout.updates + search.padded)
+    updates = numbers.positions(layout.updates + search.padded)
     updates = w.node("Add", [updates, numbers.vector(layout.positions)], _INT64)
     updates = w.axes("Unsqueeze", updates, _INT64, [1 + d for d in range(search.behind)])
     rows = w.node("Where", [hit, updates, line], _INT64)

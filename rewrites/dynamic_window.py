@@ -22,7 +22,7 @@ from onnx_scatterx.engine.lift.in_theory import modulus_of
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
 from onnx_scatterx.engine.terms.terms import Term, coord
-from onnx_scatterx.engine.write.reduce import iota, reduced_where, ring, take
+from onnx_scatterx.engine.write.reduction import Reduction
 from onnx_scatterx.rewrites.helpers.search import Positions, positions
 from onnx_scatterx.text.reasons import Reason, Refusal, only, refuse_unless
 
@@ -96,12 +96,12 @@ def _write(scatter: Scatter, window: Window, context: Context) -> ir.Value:
     hit, rows = _rows(scatter, window, context)
     both = w.concat([scatter.data, scatter.updates], dtype, axis)
     shape = None if window.shared else scatter.data_shape
-    new = take(context.numbers, both, rows, dtype, axis, shape)
+    new = context.numbers.take(both, rows, dtype, axis, shape)
     if scatter.reduction == "none":
         return new
     if window.shared:
         hit = w.axes("Unsqueeze", hit, _BOOL, list(range(1, rank - axis)))
-    return reduced_where(w, hit, scatter.reduction, scatter.data, new, dtype)
+    return Reduction(w, scatter.reduction, dtype).where(hit, scatter.data, new)
 
 
 def _rows(scatter: Scatter, window: Window, context: Context) -> tuple[ir.Value, ir.Value]:
@@ -113,7 +113,7 @@ def _rows(scatter: Scatter, window: Window, context: Context) -> tuple[ir.Value,
     rank = len(scatter.data_shape)
     others = [] if window.shared else [d for d in range(rank) if d != axis]
     size, count = (numbers.vector(n) for n in (scatter.data_shape[axis], window.count))
-    line = iota(numbers, scatter.data_shape[axis])
+    line = numbers.positions(scatter.data_shape[axis])
     last = numbers.vector(window.count - 1)
     start = w.cast(window.start.write(), window.start.dtype, _INT64)
     if not window.shared:
@@ -121,7 +121,7 @@ def _rows(scatter: Scatter, window: Window, context: Context) -> tuple[ir.Value,
     elif len(window.start.axes) > 1:
         start = w.node("Reshape", [start, w.constant([1])], _INT64)
     line = w.axes("Unsqueeze", line, _INT64, others)
-    divisor = ring(numbers, scatter.data_shape[axis], scatter.facts)
+    divisor = numbers.divisor(scatter.data_shape[axis], scatter.facts)
     if _may_wrap(window, scatter):
         start = w.node("Mod", [start, divisor], _INT64)
     end = w.node("Add", [start, last], _INT64)

@@ -15,7 +15,7 @@ from onnx_scatterx.engine.analysis.domain.tensor import read_value
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
 from onnx_scatterx.engine.terms.terms import dim_of, symbol_of
-from onnx_scatterx.engine.write.reduce import argsort, reduced, take
+from onnx_scatterx.engine.write.reduction import Reduction
 from onnx_scatterx.graphs.traversal import made_by, written
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
 from onnx_scatterx.rewrites.helpers.update_positions import positions_of
@@ -42,11 +42,12 @@ class InversePermutationRule(ScatterRule):
             if shared:
                 others = [d for d in range(layout.rank) if d != middle]
                 at = w.axes("Squeeze", at, _INT64, others)
-            order = argsort(w, at, numbers.vector(layout.updates), 0 if shared else middle)
+            order = numbers.argsort(at, numbers.vector(layout.updates), 0 if shared else middle)
             u = layout.update(context)
-            new = take(numbers, u, order, dtype, middle, None if shared else layout.shape)
+            new = numbers.take(u, order, dtype, middle, None if shared else layout.shape)
             if scatter.reduction != "none":
-                new = reduced(w, scatter.reduction, layout.data(context), new, dtype)
+                reduction = Reduction(w, scatter.reduction, dtype)
+                new = reduction.combined(layout.data(context), new)
             return layout.back(new, context)
 
         return Plan(write)

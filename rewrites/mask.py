@@ -23,7 +23,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
-from onnx_scatterx.engine.write.reduce import reduced_where
+from onnx_scatterx.engine.write.reduction import Reduction
 from onnx_scatterx.graphs.traversal import made_by
 from onnx_scatterx.rewrites.helpers.masked_updates import updates_in_order
 from onnx_scatterx.rewrites.helpers.masks import (
@@ -55,7 +55,7 @@ class MaskRule(ScatterRule):
         def write() -> ir.Value:
             chosen = _condition(by_mask, context)
             new = updates.write(lambda: chosen)
-            return reduced_where(w, chosen, scatter.reduction, scatter.data, new, dtype)
+            return Reduction(w, scatter.reduction, dtype).where(chosen, scatter.data, new)
 
         return Plan(write)
 

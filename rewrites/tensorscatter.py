@@ -16,7 +16,6 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
-from onnx_scatterx.engine.write.reduce import ring
 from onnx_scatterx.graphs.traversal import made_by, perm_of
 from onnx_scatterx.rewrites.dynamic_window import Window, window_of
 from onnx_scatterx.text.reasons import Reason, Refusal, refuse_unless
@@ -90,4 +89,4 @@ def _start(scatter: Scatter, window: Window, linear: bool, context: Context) -> 
         start = w.node("Reshape", [start, w.constant([1])], _INT64)
     if linear:
         return start
-    return w.node("Mod", [start, ring(context.numbers, size, scatter.facts)], _INT64)
+    return w.node("Mod", [start, context.numbers.divisor(size, scatter.facts)], _INT64)

@@ -15,12 +15,12 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.device.costs import Work
 from onnx_scatterx.engine.mosaic.existing_view import ExistingView
-from onnx_scatterx.engine.mosaic.strided_interval import ONE, View
+from onnx_scatterx.engine.mosaic.strided_interval import View
 from onnx_scatterx.engine.plan.planner import Planner
 from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, cheapest
-from onnx_scatterx.engine.write.reshape import reshape
+from onnx_scatterx.engine.terms.terms import term
+from onnx_scatterx.engine.write.cuts import Cut, cut
 from onnx_scatterx.engine.write.writer import INT64_MAX
-from onnx_scatterx.rewrites.helpers.cuts import Cut, cut_of
 from onnx_scatterx.text.reasons import Reason, Refusal, attempt, refuse_unless
 
 _OF_CONSTANT = 1  # a part of a constant counts as one node more: Pad does not need it
@@ -53,11 +53,8 @@ class ViewRule(RegionRule):
         return best
 
     def _of(self, view: View, region: Region, planner: Planner) -> Plan | Refusal:
-        cuts = [
-            cut
-            for axis, axis_map in enumerate(view.axis_maps)
-            if (cut := cut_of(axis, axis_map, view.shape[axis], region, planner)) is not None
-        ]
+        found = (_cut(view, axis, region, planner) for axis in range(len(view.axis_maps)))
+        cuts = [each for each in found if each is not None]
         literal = [c for c in cuts if c.is_literal]
         computed = [c for c in cuts if not c.is_literal]
         layout = _layout(view, region)
@@ -71,7 +68,7 @@ class ViewRule(RegionRule):
             if planner.constants.splat(x) is not None:
                 w.surcharge(_OF_CONSTANT)
             if view.is_reshaped:
-                x = reshape(planner.numbers, x, dtype, None, view.shape, planner.facts)
+                x = planner.numbers.reshape(x, dtype, None, view.shape, planner.facts)
             if literal:
                 sized = all(_is_sized(view, c.axis) for c in literal)
                 starts = [c.start for c in literal if isinstance(c.start, int)]
@@ -93,9 +90,20 @@ class ViewRule(RegionRule):
         return planner.plan(self, write, work=_work(view, cuts, layout, region))
 
 
+def _cut(view: View, axis: int, region: Region, planner: Planner) -> Cut | None:
+    """Return the Slice that selects the positions of an axis map, or None if the axis is whole."""
+    axis_map, size, numbers = view.axis_maps[axis], view.shape[axis], planner.numbers
+    if axis_map.dim is None:
+        return cut(numbers, axis, size, axis_map.start, term(1))
+    # Steps are multiplied.
+    first = planner.simplified(axis_map.start + axis_map.step * region.low[axis_map.dim])
+    count = planner.simplified(region.extent(axis_map.dim))
+    return cut(numbers, axis, size, first, count, axis_map.step)
+
+
 def _work(view: View, cuts: list[Cut], layout: _Layout, region: Region) -> list[Work]:
     """Return the work of the nodes of a view."""
-    counts = tuple(ONE if w.dim is None else region.extent(w.dim) for w in view.axis_maps)
+    counts = tuple(term(1) if w.dim is None else region.extent(w.dim) for w in view.axis_maps)
     work = []
     steps = {c.axis: c.step for c in cuts if not c.is_flipped}
     one_by_one = [c.axis for c in cuts if not c.is_literal]

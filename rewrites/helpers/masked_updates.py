@@ -24,7 +24,7 @@ from onnx_scatterx.engine.budget.budget import budget
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.last_bits import computes_alike
 from onnx_scatterx.engine.plan.rule import Context
-from onnx_scatterx.engine.write.reduce import select
+from onnx_scatterx.engine.write.reduction import Reduction
 from onnx_scatterx.rewrites.helpers.masks import Mask, read_by_mask
 from onnx_scatterx.text.reasons import Refusal, attempt, granted, refuse_unless
 
@@ -180,7 +180,7 @@ class _Follower:
         def make(inputs: list[ir.Value | None], mask: Condition) -> ir.Value:
             if guarded:
                 one = w.constant(np.ones((), dtype.numpy()), dtype)
-                inputs[1] = select(w, mask(), granted(inputs[1]), one, dtype)
+                inputs[1] = Reduction(w, "none", dtype).where(mask(), one, granted(inputs[1]))
             attributes = {name: a.value for name, a in node.attributes.items()}
             return w.node(node.op_type, inputs, dtype, **attributes)
 

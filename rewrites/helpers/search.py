@@ -21,7 +21,7 @@ from onnx_scatterx.engine.lift.in_theory import InTheory
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.rule import Context
 from onnx_scatterx.engine.terms.terms import Symbol, Term, term
-from onnx_scatterx.engine.write.reduce import iota, reduced_where, take
+from onnx_scatterx.engine.write.reduction import Reduction
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
 from onnx_scatterx.rewrites.helpers.chosen_rows import chosen_rows
 from onnx_scatterx.rewrites.helpers.update_positions import (
@@ -241,7 +241,7 @@ def matches(search: Search, *, padded: bool) -> tuple[ir.Value, ir.Value]:
         nowhere = w.constant(np.array(-1))
         at = w.pad(at, _INT64, w.constant(pads), nowhere)
     at = w.axes("Unsqueeze", at, _INT64, [ahead])
-    line = iota(numbers, layout.positions)
+    line = numbers.positions(layout.positions)
     line = w.axes("Unsqueeze", line, _INT64, [1 + d for d in range(1 + behind)])
     return w.node("Equal", [at, line], _BOOL), line
 
@@ -256,7 +256,7 @@ def filled(search: Search, hit: ir.Value, number: np.ndarray) -> ir.Value:
     if search.positions.shared:
         hit = w.axes("Unsqueeze", hit, _BOOL, [1 + d for d in range(len(layout.right))])
     x, new = layout.data(search.context), w.constant(number, dtype)
-    x = reduced_where(w, hit, search.scatter.reduction, x, new, dtype)
+    x = Reduction(w, search.scatter.reduction, dtype).where(hit, x, new)
     return layout.back(x, search.context)
 
 
@@ -269,5 +269,5 @@ def taken(search: Search, row: ir.Value) -> ir.Value:
     parts = [layout.data(search.context), layout.update(search.context)]
     both = w.concat(parts, dtype, layout.middle)
     shape = None if search.positions.shared else layout.shape
-    x = take(search.context.numbers, both, row, dtype, layout.middle, shape)
+    x = search.context.numbers.take(both, row, dtype, layout.middle, shape)
     return layout.back(x, search.context)

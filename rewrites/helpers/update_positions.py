@@ -22,8 +22,6 @@ from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.rule import Context
 from onnx_scatterx.engine.terms.tabulate import tabulated
 from onnx_scatterx.engine.terms.terms import Symbol, Term, as_numbers, dim_of, symbol_of, term
-from onnx_scatterx.engine.write.reduce import iota, ring
-from onnx_scatterx.engine.write.reshape import reshape
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement
 from onnx_scatterx.rewrites.helpers.chosen_rows import ChosenRows
 from onnx_scatterx.text.reasons import granted, refuse_unless
@@ -99,7 +97,7 @@ def positions_of(
             total = w.node("Where", [chosen.write_mask(order), total, other], _INT64)
         if spread:
             total = w.node("Expand", [total, numbers.shape(split)], _INT64)
-        return reshape(numbers, total, _INT64, split, shape, s.facts)
+        return numbers.reshape(total, _INT64, split, shape, s.facts)
 
     return UpdatePositions(shape, full <= set(layout.dims), write)
 
@@ -117,7 +115,7 @@ def _from_zero(
         w.note_index(at, size, from_zero=not index.signed)
     if not index.signed:
         return at
-    at = w.node("Mod", [at, ring(context.numbers, size, s.facts)], _INT64)
+    at = w.node("Mod", [at, context.numbers.divisor(size, s.facts)], _INT64)
     w.note_index(at, size, from_zero=True)
     return at
 
@@ -148,7 +146,7 @@ def _line(target: Term, layout: Arrangement, context: Context) -> _Index | None:
     size, added = layout.scatter.shape[dim], [i for i, d in enumerate(order) if d != dim]
 
     def write() -> ir.Value:
-        return context.writer.axes("Unsqueeze", iota(numbers, size), _INT64, added)
+        return context.writer.axes("Unsqueeze", numbers.positions(size), _INT64, added)
 
     return _Index(frozenset((dim,)), _INT64, False, write)
 

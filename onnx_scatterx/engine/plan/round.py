@@ -30,7 +30,7 @@ from onnx_scatterx.engine.plan.runtime_patterns import objection
 from onnx_scatterx.engine.terms.terms import Symbol, Term
 from onnx_scatterx.engine.write.available import scalar_load
 from onnx_scatterx.engine.write.dry_run import DryRun
-from onnx_scatterx.engine.write.terms import TermEmitter
+from onnx_scatterx.engine.write.numbers import Numbers
 from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal, attempt
 
 T = TypeVar("T")
@@ -64,7 +64,7 @@ class RewriteRound:
         opaque = provenance.opaque
         removed = [v for n in provenance.scatters for v in n.outputs if n not in opaque]
         removed += [*(index_nodes.values() if index_nodes else ()), *provenance.absorbed]
-        self.numbers = TermEmitter(self.writer, context.scope, context.available(removed))
+        self.numbers = Numbers(self.writer, context.scope, context.available(removed))
         own = context.constants, self.numbers, context.target, context.last_bits
         self._for_rules = Context(provenance, self.writer, *own)
         self.existing_views = existing_views(provenance)

@@ -21,7 +21,7 @@ from onnx_scatterx.engine.mosaic.provenance import Provenance
 from onnx_scatterx.engine.mosaic.strided_interval import ZERO, StridedInterval
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.terms import Term
-from onnx_scatterx.engine.write.terms import TermEmitter
+from onnx_scatterx.engine.write.numbers import Numbers
 from onnx_scatterx.engine.write.writer import Writer
 from onnx_scatterx.targets.target import Target
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
@@ -122,7 +122,7 @@ class Context:
     provenance: Provenance
     writer: Writer
     constants: Constants
-    numbers: TermEmitter
+    numbers: Numbers
     target: Target
     last_bits: bool = False  # of functions may depend on the place of an element
 

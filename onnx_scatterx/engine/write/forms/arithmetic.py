@@ -106,7 +106,6 @@ def remainder(request: Request) -> ir.Value:
     require(not request.attributes.get("fmod"), 2 * divisor[1] <= np.iinfo(dtype.numpy()).max)
     low, high = (-math.inf, math.inf) if number is None else number
     constant = None if request.known[0] is None else request.known[0].constant
-    # ONNX Runtime makes c / b of (1 / b) * c, which rounds otherwise.
     is_one = constant is not None and constant.size <= 1 and bool((constant == 1).all())
     fused = constant if is_one else None
     a, b = request.input(0), request.input(1)

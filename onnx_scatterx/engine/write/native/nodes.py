@@ -23,8 +23,7 @@ from onnx_scatterx.engine.terms.tabulate import tabulated
 from onnx_scatterx.engine.terms.terms import Term, as_numbers, dim_of, symbol_of
 from onnx_scatterx.engine.write.kernels import WIDER
 from onnx_scatterx.engine.write.native.fallback import BODY, FallbackSpec, Picks
-from onnx_scatterx.engine.write.reduce import iota, ring
-from onnx_scatterx.engine.write.terms import TermEmitter
+from onnx_scatterx.engine.write.numbers import Numbers
 from onnx_scatterx.engine.write.writer import Writer
 from onnx_scatterx.graphs.traversal import OPERATOR, is_scatterx_domain, nodes_within
 from onnx_scatterx.text.reasons import Reason, RefusedError, refuse_unless
@@ -90,9 +89,7 @@ class Encoding:
         return w.insert(self.body.node(inputs, picks, scatter.dtype, name, unique=unique))
 
 
-def encode(
-    scatter: Scatter, provenance: Provenance, numbers: TermEmitter, version: int
-) -> Encoding:
+def encode(scatter: Scatter, provenance: Provenance, numbers: Numbers, version: int) -> Encoding:
     """Return the encoding of a scatter, or raise RefusedError."""
     rank, op, given = len(scatter.data_shape), scatter.node.op_type, scatter.node.attributes
     if op == "ScatterND":
@@ -154,9 +151,7 @@ def _whole(scatter: Scatter, provenance: Provenance) -> ProvisionTensor:
     return ProvisionTensor(dims, dtype, lambda w: w.axes("Unsqueeze", indices, dtype, [len(dims)]))
 
 
-def _of_tensor_scatter(
-    scatter: Scatter, axis: int, mode: str, numbers: TermEmitter
-) -> ProvisionTensor:
+def _of_tensor_scatter(scatter: Scatter, axis: int, mode: str, numbers: Numbers) -> ProvisionTensor:
     """Return ``f[b, i] = write_indices[b] + i``, or ``f[i] = i`` if there are no starts.
 
     If the mode is circular, the start is taken modulo the size, and so is the sum.
@@ -166,14 +161,14 @@ def _of_tensor_scatter(
     def on_ring(w: Writer, x: ir.Value) -> ir.Value:
         if mode == "linear":
             return x
-        return w.node("Mod", [x, ring(numbers, size, scatter.facts)], _INT64)
+        return w.node("Mod", [x, numbers.divisor(size, scatter.facts)], _INT64)
 
     def write(w: Writer) -> ir.Value:
         n = count.constant
         if n is not None and n <= _NUMBERS:
             line = w.constant(np.arange(n).reshape(-1, 1))
         else:
-            line = w.axes("Unsqueeze", iota(numbers, count), _INT64, [1])
+            line = w.axes("Unsqueeze", numbers.positions(count), _INT64, [1])
         if starts is None:
             return line
         first = on_ring(w, w.axes("Unsqueeze", starts, _INT64, [1, 2]))

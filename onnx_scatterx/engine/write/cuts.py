@@ -11,13 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
-import numpy as np
-import onnx_ir as ir
-
-from onnx_scatterx.engine.mosaic.strided_interval import AxisMap
-from onnx_scatterx.engine.plan.planner import Planner
-from onnx_scatterx.engine.plan.rule import Context, Region
 from onnx_scatterx.engine.terms.prove import Facts
+from onnx_scatterx.engine.terms.simplify import simplify
 from onnx_scatterx.engine.terms.terms import (
     PositivePart,
     Term,
@@ -29,7 +24,7 @@ from onnx_scatterx.engine.terms.terms import (
     where,
 )
 from onnx_scatterx.engine.terms.terms import step as at_least
-from onnx_scatterx.engine.write.reduce import LISTED, iota
+from onnx_scatterx.engine.write.terms import TermEmitter
 from onnx_scatterx.engine.write.writer import INT64_MAX
 from onnx_scatterx.text.reasons import Detail, Reason, RefusedError
 
@@ -51,30 +46,24 @@ class Cut:
         return isinstance(self.start, int) and isinstance(self.end, int)
 
 
-def cut_of(
-    axis: int, axis_map: AxisMap, extent: Term, region: Region, planner: Planner
+def cut(
+    numbers: TermEmitter, axis: int, extent: Term, first: Term, count: Term, step: int = 1
 ) -> Cut | None:
-    """Return the Slice that selects the positions of an axis map, or None if the axis is whole.
+    """Return the Slice of an axis of an extent that selects ``first + step * q``, ``q < count``.
 
-    It does not depend on the place in which it is written, unless its bounds are computed at run
-    time.
+    It is None if the axis is whole. It does not depend on the place in which it is written, unless
+    its bounds are computed at run time. Refuses if the bounds cannot be written.
     """
-    if axis_map.dim is None:
-        first, count, step = axis_map.start, term(1), 1
-    else:
-        first = planner.simplified(axis_map.start + axis_map.step * region.low[axis_map.dim])
-        # Steps are multiplied; one beyond int64 visits one position, as the largest one does.
-        count = planner.simplified(region.extent(axis_map.dim))
-        step = _int64(axis_map.step)
+    facts = numbers.scope.facts
+    step = _int64(step)  # one beyond int64 visits one position, as the largest one does
     if step > 0:
-        return _forward(axis, first, count, step, extent, planner)
-    facts = planner.facts
+        return _forward(axis, first, count, step, extent, numbers)
     if step == -1 and facts.equal(count, extent):
         # The whole axis, also if it is empty. From a start of INT64_MAX, IREE reads zeros.
         return Cut(axis, -1, -INT64_MAX, step)
     end = first + step * count
     if facts.is_nonnegative(count - 1) and facts.is_nonnegative(first):
-        start = _start(first, extent, planner)
+        start = _start(first, extent, numbers)
         if facts.is_nonnegative(-end - 1):
             return Cut(axis, start, -INT64_MAX, step)
         if facts.is_nonnegative(end):
@@ -82,18 +71,18 @@ def cut_of(
     if step != -1:
         raise RefusedError(Reason.UNKNOWN_SIZE, Detail("where a reversed slice starts: {}", first))
     # One Slice cannot cut an empty part from the end: cut forwards, then reverse the result.
-    cut = _forward(axis, planner.simplified(end + 1), count, 1, extent, planner)
-    return Cut(axis, -1, -INT64_MAX, -1) if cut is None else replace(cut, is_flipped=True)
+    forward = _forward(axis, simplify(end + 1, facts), count, 1, extent, numbers)
+    return Cut(axis, -1, -INT64_MAX, -1) if forward is None else replace(forward, is_flipped=True)
 
 
 def _forward(
-    axis: int, first: Term, count: Term, step: int, extent: Term, planner: Planner
+    axis: int, first: Term, count: Term, step: int, extent: Term, numbers: TermEmitter
 ) -> Cut | None:
-    facts = planner.facts
+    facts = numbers.scope.facts
     whole = facts.is_nonnegative(first + step * count - extent)
     if step == 1 and whole and facts.equal(first, 0):
         return None
-    start = _start(first, extent, planner)
+    start = _start(first, extent, numbers)
     if whole:
         return Cut(axis, start, INT64_MAX, step)
 
@@ -102,14 +91,16 @@ def _forward(
         return facts.equal(pos(floor_div(left + step - 1, step)), count)
 
     key = "end", first, count, step, extent
-    return Cut(axis, start, _bound(key, first + step * count, extent, planner, ends_there), step)
+    return Cut(axis, start, _bound(key, first + step * count, extent, numbers, ends_there), step)
 
 
-def _start(first: Term, extent: Term, planner: Planner) -> int | Term:
+def _start(first: Term, extent: Term, numbers: TermEmitter) -> int | Term:
+    facts = numbers.scope.facts
+
     def starts_there(t: Term, signed: bool) -> bool:
-        return planner.facts.equal(_clamped(t, extent, signed, planner.facts), first)
+        return facts.equal(_clamped(t, extent, signed, facts), first)
 
-    return _bound(("start", first, extent), first, extent, planner, starts_there)
+    return _bound(("start", first, extent), first, extent, numbers, starts_there)
 
 
 def _clamped(bound: Term, extent: Term, signed: bool, facts: Facts) -> Term:
@@ -120,7 +111,11 @@ def _clamped(bound: Term, extent: Term, signed: bool, facts: Facts) -> Term:
 
 
 def _bound(
-    key: object, exact: Term, extent: Term, planner: Planner, serves: Callable[[Term, bool], bool]
+    key: object,
+    exact: Term,
+    extent: Term,
+    numbers: TermEmitter,
+    serves: Callable[[Term, bool], bool],
 ) -> int | Term:
     """Return the cheapest Slice bound that selects the same elements as the exact one.
 
@@ -130,26 +125,26 @@ def _bound(
     """
     if exact.constant is not None and exact.constant >= 0:
         return _int64(exact.constant)
-    facts = planner.facts
+    facts = numbers.scope.facts
     literal, variants = facts.memoised(
-        key, lambda: (_literal(exact, extent, planner, serves), _variants(exact, planner))
+        key, lambda: (_literal(exact, extent, facts, serves), _variants(exact, facts))
     )
     if literal is not None:
         return literal
-    given = planner.numbers.reader.available.similar(exact) if exact.piecewise else []
+    given = numbers.reader.available.similar(exact) if exact.piecewise else []
     candidates = [(t, False) for t in variants]
     candidates += [(t, True) for t in given if t not in variants]
 
     def is_right(t: Term, signed: bool) -> bool:
         # The exact bound lies within the axis; another one may overflow int64.
         return (signed or facts.is_nonnegative(t)) and (
-            t is exact or (planner.numbers.stays(t) and serves(t, signed))
+            t is exact or (numbers.stays(t) and serves(t, signed))
         )
 
     costs: list[tuple[int, int]] = []
     for i, (t, _) in enumerate(candidates):
         with suppress(RefusedError):
-            costs.append((planner.numbers.cost(t), i))
+            costs.append((numbers.cost(t), i))
     for _, i in sorted(costs):  # the first correct one is the cheapest
         if facts.memoised((key, *candidates[i]), partial(is_right, *candidates[i])):
             return candidates[i][0]
@@ -157,11 +152,11 @@ def _bound(
 
 
 def _literal(
-    exact: Term, extent: Term, planner: Planner, serves: Callable[[Term, bool], bool]
+    exact: Term, extent: Term, facts: Facts, serves: Callable[[Term, bool], bool]
 ) -> int | None:
     """Return a literal bound that selects the same elements, or None."""
     for t, sign in ((exact, 1), (extent - exact, -1)):
-        number = _eventual_number(planner.simplified(t), planner)
+        number = _eventual_number(simplify(t, facts), facts)
         if number is not None and (sign > 0 or number > 0):
             literal = term(number) if sign > 0 else extent - number
             if serves(literal, False):
@@ -174,75 +169,26 @@ def _int64(number: int) -> int:
     return max(-INT64_MAX, min(number, INT64_MAX))
 
 
-def _eventual_number(t: Term, planner: Planner) -> int | None:
+def _eventual_number(t: Term, facts: Facts) -> int | None:
     """Return the number that a term is for all large sizes, if it looks like one."""
-    high = planner.facts.interval(t)[1]
+    high = facts.interval(t)[1]
     if high < 2**31:
         return int(high)
     big = t.replace({a: a.parts[0] for a in t.atoms if isinstance(a, PositivePart)})
     return big.constant if big.constant is not None and big.constant >= 0 else None
 
 
-def _variants(t: Term, planner: Planner) -> list[Term]:
+def _variants(t: Term, facts: Facts) -> list[Term]:
     """Return forms of a term with some cases decided: after clamping they may be the same."""
-    variants = list(dict.fromkeys((t, planner.simplified(t))))
+    variants = list(dict.fromkeys((t, simplify(t, facts))))
     made = set(variants)
     for each in variants:  # which grows
         for atom in sorted(
             (a for a in each.all_atoms() if isinstance(a, PositivePart)), key=lambda a: -a.order
         ):
             for value in (atom.parts[0], 0):
-                variant = planner.simplified(each.replace({atom: value}))
+                variant = simplify(each.replace({atom: value}), facts)
                 if variant not in made and len(variants) < _VARIANTS:
                     variants.append(variant)
                     made.add(variant)
     return variants
-
-
-_BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
-
-
-def hits(
-    at: ir.Value,
-    dtype: ir.DataType,
-    size: Term,
-    axis: int,
-    rank: int,
-    context: Context,
-    *,
-    signed: bool,
-    checked: bool = True,
-) -> ir.Value:
-    """Write where indices are the positions of an axis of a tensor of this rank.
-
-    ``at`` has an axis of extent 1 there. If they are ``signed``, an index may count from the end.
-    If they are ``checked``, the original fails if one lies outside of the axis.
-    """
-    w = context.writer
-    if dtype != _INT64 and not _is_listed(size):
-        at, dtype = w.node("Cast", [at], _INT64, to=_INT64.value), _INT64  # a size may exceed int32
-    if checked:
-        w.note_index(at, size, from_zero=not signed)
-    lines = _lines(context, size, axis, rank, dtype, signed)
-    matches = [w.node("Equal", [at, line], _BOOL) for line in lines]
-    return matches[0] if len(matches) == 1 else w.node("Or", matches, _BOOL)
-
-
-def _is_listed(size: Term) -> bool:
-    return size.constant is not None and size.constant <= LISTED
-
-
-def _lines(
-    context: Context, size: Term, axis: int, rank: int, dtype: ir.DataType, signed: bool
-) -> list[ir.Value]:
-    """Return the positions of an axis, counted from the start and (signed) from the end."""
-    w = context.writer
-    others = [d for d in range(rank) if d != axis]
-    if size.constant is not None and _is_listed(size):
-        line = np.arange(size.constant).reshape([-1 if d == axis else 1 for d in range(rank)])
-        lines = [line, line - size.constant] if signed else [line]
-        return [w.constant(n.astype(dtype.numpy()), dtype) for n in lines]
-    values = [iota(context.numbers, size)]
-    if signed:
-        values.append(w.node("Sub", [values[0], context.numbers.vector(size)], dtype))
-    return [w.axes("Unsqueeze", value, dtype, others) for value in values]
