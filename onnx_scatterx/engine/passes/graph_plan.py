@@ -11,7 +11,7 @@ from onnx_scatterx.engine.budget.budget import LimitError, SpentError, budget
 from onnx_scatterx.engine.lift.lift_scatter import is_scatter
 from onnx_scatterx.engine.lift.quantization import QUANTIZED
 from onnx_scatterx.engine.mosaic.provenance import Provenance
-from onnx_scatterx.engine.passes.job import KEPT
+from onnx_scatterx.engine.passes.marks import KEPT
 from onnx_scatterx.engine.plan.planner import GraphContext
 from onnx_scatterx.engine.plan.round import RewriteRound
 from onnx_scatterx.engine.plan.selection import ScatterSelection

@@ -43,6 +43,7 @@ from typing import NamedTuple
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.engine.passes.marks import NUMBER
 from onnx_scatterx.graphs.constants import constant, overridable
 from onnx_scatterx.graphs.traversal import (
     RANDOM,
@@ -77,6 +78,12 @@ class Fusion(NamedTuple):
     first: ir.Node
     second: ir.Node
     place: int
+
+    @property
+    def numbered(self) -> object:
+        """The rewrite with the numbers of the nodes, as in each copy; None for a new node."""
+        numbers = (self.first.meta.get(NUMBER), self.second.meta.get(NUMBER))
+        return None if None in numbers else (self.rewrite, *numbers)
 
 
 _DIVIDED = frozenset({_T.FLOAT, _T.FLOAT16, _T.DOUBLE, _T.INT32, _T.INT64})

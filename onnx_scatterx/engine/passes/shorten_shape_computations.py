@@ -21,7 +21,7 @@ from onnx_scatterx.engine.passes.step import Pass
 from onnx_scatterx.engine.plan.commit import REPLACES
 from onnx_scatterx.engine.plan.planner import GraphContext
 from onnx_scatterx.engine.terms.terms import Term
-from onnx_scatterx.engine.write.terms import TermEmitter
+from onnx_scatterx.engine.write.numbers import Numbers
 from onnx_scatterx.graphs.cleanup import remove_dead
 from onnx_scatterx.graphs.traversal import makers, reached
 from onnx_scatterx.text.reasons import Refusal
@@ -76,7 +76,7 @@ def _in_graph(task: GraphContext, indices: set[ir.Node]) -> list[ir.Node] | None
         removable = _removable(task.graph, shapes)
         removed = [v for n in removable for v in n.outputs]
         writer = task.writer()
-        numbers = TermEmitter(writer, task.scope, task.available(removed))
+        numbers = Numbers(writer, task.scope, task.available(removed))
         worth = [s for s in shapes if _cost(s, numbers) < len(_taken(s, removable))]
         if len(worth) == len(shapes):
             with own_budget():  # a plan is written completely
@@ -134,13 +134,13 @@ def _taken(shape: _Shape, removable: set[ir.Node]) -> set[ir.Node]:
     return {n for n in taken if n.op_type != "Constant"}
 
 
-def _cost(shape: _Shape, numbers: TermEmitter) -> float:
+def _cost(shape: _Shape, numbers: Numbers) -> float:
     with numbers.writer.graph.at(shape.node):
         trial = numbers.writer.dry_run(lambda: numbers.shape(shape.dims))
     return float("inf") if isinstance(trial, Refusal) else trial.cost
 
 
-def _write(shapes: Sequence[_Shape], numbers: TermEmitter) -> None:
+def _write(shapes: Sequence[_Shape], numbers: Numbers) -> None:
     for shape in shapes:
         with numbers.writer.graph.at(shape.node, shape.value.name or "shape"):
             shape.node.replace_input_with(shape.input_index, numbers.shape(shape.dims))

@@ -15,7 +15,8 @@ from __future__ import annotations
 from functools import partial
 
 from onnx_scatterx.engine.budget.budget import within_limits
-from onnx_scatterx.engine.passes.job import NUMBER, Job
+from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.passes.marks import NUMBER
 from onnx_scatterx.engine.plan.neighbours import has_quantizers
 from onnx_scatterx.engine.plan.runtime_patterns import exposed
 from onnx_scatterx.graphs.traversal import all_graphs

@@ -184,7 +184,7 @@ def _numbers(request: Request, op: str) -> ir.DataType:
     """Return an element type that the target takes for an operator, and casts from and to bools."""
     for kind in _NUMBERS:
         taken = request.takes(op, kind) and request.takes("Cast", kind)
-        if taken and request.takes("Cast", _BOOL) and request.writer.has_kernel(op, kind):
+        if taken and request.takes("Cast", _BOOL) and request.runs(op, kind):
             return kind
     raise NotKnownError
 
@@ -199,5 +199,5 @@ def swapped(request: Request) -> ir.Value:
 def is_nan(request: Request) -> ir.Value:
     """Find the elements that do not equal themselves."""
     dtype, w, x = given(request.known_of(0).dtype), request.writer, request.input(0)
-    require(request.takes("Equal", dtype), w.has_kernel("Equal", dtype))
+    require(request.takes("Equal", dtype), request.runs("Equal", dtype))
     return w.node("Not", [w.node("Equal", [x, x], _BOOL)], _BOOL)
