@@ -13,8 +13,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
-from onnx_scatterx.engine.write.native.nodes import Encoding, encode, make_node
-from onnx_scatterx.engine.write.native.unique import is_unique
+from onnx_scatterx.engine.write.native.nodes import Encoding
 from onnx_scatterx.text.reasons import Reason, Refusal, refuse_unless
 
 RANK = 16  # the most that the operator takes
@@ -46,11 +45,10 @@ class ScatterXRule(ScatterRule):
         refuse_unless(has_kernel(scatter.dtype, scatter.reduction), Reason.NO_KERNEL, what)
         few = max(len(scatter.data_shape), len(scatter.shape)) <= RANK
         refuse_unless(few, Reason.NO_KERNEL, f"ScatterX of more than {RANK} dims")
-        provenance = context.provenance
-        version = provenance.scope.opsets.get(scatter.node.domain, 0)
-        layout = encode(scatter, provenance, context.numbers, version)
-        unique = is_unique(scatter, provenance)
-        return Plan(lambda: _write(scatter, layout, unique, context), unique=unique)
+        encoding = Encoding.of(scatter, context.provenance, context.numbers)
+        unique, w = context.is_unique(scatter), context.writer
+        inputs = scatter.data, scatter.updates, scatter.dtype
+        return Plan(lambda: encoding.write(w, *inputs, unique=unique), unique=unique)
 
 
 def has_kernel(dtype: ir.DataType, reduction: str) -> bool:
@@ -58,14 +56,6 @@ def has_kernel(dtype: ir.DataType, reduction: str) -> bool:
     if dtype in _NUMERIC:
         return reduction in _REDUCTIONS
     return dtype in _MOVED and reduction == "none"
-
-
-def _write(scatter: Scatter, layout: Encoding, unique: bool, context: Context) -> ir.Value:
-    w = context.writer
-    inputs = scatter.data, layout.provision.write(w), scatter.updates
-    picks = (layout.provision.dims, layout.p2, layout.p)
-    name = w.new_name("ScatterX")
-    return w.insert(make_node(inputs, picks, unique, layout.body, scatter.dtype, name))
 
 
 scatterx = ScatterXRule()
