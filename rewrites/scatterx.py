@@ -35,7 +35,7 @@ _REDUCTIONS = ("none", "add", "mul", "min", "max")
 
 
 class ScatterXRule(ScatterRule):
-    """Writes scatters as ScatterX nodes; ``native.functions`` adds their fallbacks."""
+    """Writes scatters as ScatterX nodes; ``add_fallbacks`` adds their functions."""
 
     writes_scatterx = True
     accepts_invalid = True

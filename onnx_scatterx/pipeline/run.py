@@ -24,7 +24,7 @@ from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.engine.plan.commit import written_nodes
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files.outside import follow_links
-from onnx_scatterx.fitting.unchecked_dims import READERS, forget_unchecked_dims
+from onnx_scatterx.fitting.unchecked_dims import forget_unchecked_dims
 from onnx_scatterx.graphs.cleanup import drop_unread, unread_constants
 from onnx_scatterx.graphs.traversal import all_graphs, is_scatterx_domain, nodes_within
 from onnx_scatterx.observer import LOG, NOBODY, Observer
@@ -74,7 +74,7 @@ def _optimized(
         why = job.forbidden.detail or job.forbidden
         raise ScatterXError(f"the sizes ({fixed}) cannot be written: {why}")
     drop_unread(model, unread)  # a plan may make some for a node that gets another form
-    forget_unchecked_dims(model, written_nodes(model, READERS))
+    forget_unchecked_dims(model, written_nodes(model))
     records = told_records(job, records)
     told = {why for record in records for why in record.entry.in_onnxruntime}
     told |= {str(LastBit.DEFINED)} if job.lowered.defined else set()

@@ -20,7 +20,8 @@ from onnx_scatterx.engine.lift.in_theory import InTheory
 from onnx_scatterx.engine.lift.lift_scatter import Scatter, is_scatter
 from onnx_scatterx.engine.lift.node_names import NodeNames
 from onnx_scatterx.engine.lift.quantization import QUANTIZED
-from onnx_scatterx.engine.passes.job import NUMBER, Job
+from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.passes.marks import NUMBER
 from onnx_scatterx.engine.plan.commit import Outcome, work_text
 from onnx_scatterx.engine.terms.terms import Symbol
 from onnx_scatterx.engine.write.kernels import needed

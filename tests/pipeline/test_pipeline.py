@@ -1,5 +1,6 @@
 """The pipeline as data: every pass runs alone, and what is known of a model passes through all."""
 
+import sys
 from pathlib import Path
 
 import onnx
@@ -12,11 +13,12 @@ from onnx_scatterx.doors.cli import main
 from onnx_scatterx.engine.analysis.interpreter import Interpreter
 from onnx_scatterx.engine.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.engine.passes.job import Job
-from onnx_scatterx.engine.passes.lower_scatters import lower_scatters
+from onnx_scatterx.engine.passes.lower_scatters import LowerScatters
 from onnx_scatterx.engine.passes.settings import Settings
-from onnx_scatterx.engine.passes.shorten_shapes import shorten_shape_computations
-from onnx_scatterx.fitting.fit_target import drop_default_reductions
-from onnx_scatterx.pipeline.order import PIPELINE, Kind, Pass, runs
+from onnx_scatterx.engine.passes.shorten_shape_computations import ShortenShapeComputations
+from onnx_scatterx.engine.passes.step import Kind, Pass
+from onnx_scatterx.fitting.drop_default_reductions import DropDefaultReductions
+from onnx_scatterx.pipeline.order import PIPELINE, runs
 from onnx_scatterx.text.reasons import Refusal
 from tests.helpers.support import parse
 
@@ -70,6 +72,13 @@ def test_every_pass_runs_alone(step: Pass) -> None:
     model = read(ROW)
     assert step.run(Job(model)) == (step.name == "LowerScatters")
     onnx.checker.check_model(ir.to_proto(model))
+
+
+@pytest.mark.parametrize("step", PIPELINE, ids=lambda step: step.name)
+def test_a_pass_stands_in_a_file_of_its_name(step: Pass) -> None:
+    module = sys.modules[step.run.__module__]
+    assert module.__name__.rpartition(".")[2] == step.run.__name__
+    assert [n for n, held in vars(module).items() if isinstance(held, Pass)] == [step.name]
 
 
 def test_all_passes_are_public() -> None:
@@ -147,13 +156,13 @@ def test_an_unknown_pass_is_an_error() -> None:
 
 def test_scatters_are_lowered_alone() -> None:
     model = read(ROW)
-    lower_scatters(Job(model, Settings.of(target="standard")))
+    LowerScatters.run(Job(model, Settings.of(target="standard")))
     assert "ScatterND" not in operators(model)
 
 
 def test_shapes_are_shortened_alone() -> None:
     model = read(LONG)
-    assert shorten_shape_computations(Job(model))
+    assert ShortenShapeComputations.run(Job(model))
     assert len(model.graph) < len(read(LONG).graph)
 
 
@@ -245,8 +254,8 @@ def test_default_reductions_are_left_out_of_scatters_that_stay() -> None:
                 t = ScatterElements <axis = 0, reduction = "none"> (b, j, u) },
             else_branch = no () => (float[4, 2] e) { e = Neg (b) }> }"""
     model = read(text)
-    assert drop_default_reductions(Job(model))
-    assert not drop_default_reductions(Job(model))
+    assert DropDefaultReductions.run(Job(model))
+    assert not DropDefaultReductions.run(Job(model))
     found = [
         node.attributes["reduction"].as_string()
         for graph in (model.graph, *model.graph.subgraphs())

@@ -27,6 +27,8 @@ from onnx_scatterx.engine.lift.lift_scatter import (
 from onnx_scatterx.engine.lift.node_names import NodeNames, names_of
 from onnx_scatterx.engine.mosaic.constants import Constants
 from onnx_scatterx.engine.mosaic.provenance import Provenance
+from onnx_scatterx.engine.passes.marks import NUMBER
+from onnx_scatterx.engine.passes.runtime_fusions import fusions
 from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.engine.plan.commit import Outcome
 from onnx_scatterx.engine.plan.planner import GraphContext
@@ -36,12 +38,6 @@ from onnx_scatterx.graphs.traversal import Wiring, all_nodes
 from onnx_scatterx.observer import NOBODY, Observer
 from onnx_scatterx.targets.target import Target
 from onnx_scatterx.text.reasons import Reason, Refusal
-
-KEPT = "onnx_scatterx.kept"
-"""The key of the scatters and gathers that are kept, with the reason."""
-
-NUMBER = "onnx_scatterx.number"
-"""The key of the number of a node. Copies of the node have the same number."""
 
 
 class Lowered(NamedTuple):
@@ -152,6 +148,12 @@ class Job:
         """Let names be collected again: nodes were copied under other names."""
         vars(self).pop("names", None)
 
+    def number_nodes(self) -> None:
+        """Number the nodes of the model; note what ONNX Runtime rewrites of them (``fusions``)."""
+        for number, node in enumerate(all_nodes(self.model)):
+            node.meta[NUMBER] = number
+        self.fusions = frozenset(found.numbered for found in fusions(self.model))
+
     def restarted(self, forbidden: Refusal | None = None, *, keeps_rest: bool = False) -> Job:
         """Return a job for the same model, before anything was done."""
         job = Job(
@@ -252,7 +254,7 @@ class Job:
                 self.costs,
                 self.note_planned,
                 self.settings.given["last_bits"],
-                around=partial(outer.around, graph),
+                outer=outer,
             )
 
     def has_constant_nodes(self, scope: Scope) -> bool:

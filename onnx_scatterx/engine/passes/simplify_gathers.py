@@ -14,7 +14,9 @@ import onnx_ir as ir
 from onnx_scatterx.engine.budget.budget import LimitError, budget, own_budget
 from onnx_scatterx.engine.lift.lift_scatter import is_scatter
 from onnx_scatterx.engine.mosaic.provenance import Provenance
-from onnx_scatterx.engine.passes.job import KEPT, Job
+from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.passes.marks import KEPT
+from onnx_scatterx.engine.passes.step import Kind, Pass
 from onnx_scatterx.engine.plan.commit import Outcome
 from onnx_scatterx.engine.plan.neighbours import ExclusiveNodes, has_quantizers
 from onnx_scatterx.engine.plan.planner import GraphContext
@@ -41,6 +43,9 @@ def simplify_gathers(job: Job) -> bool:
         job.analyses.note(made or ())
         modified |= made is not None
     return modified
+
+
+SimplifyGathers = Pass(simplify_gathers, Kind.REPORT, lambda s: s.reads)
 
 
 def _simplify(

@@ -25,7 +25,7 @@ from onnx_scatterx.engine.plan.runtime_patterns import GraphValues, obstacle
 from onnx_scatterx.engine.terms.simplify import simplify
 from onnx_scatterx.engine.terms.terms import Term
 from onnx_scatterx.engine.write.available import AvailableValues
-from onnx_scatterx.engine.write.outer_values import VisibleValues
+from onnx_scatterx.engine.write.outer_values import OuterValues
 from onnx_scatterx.engine.write.writer import Writer
 from onnx_scatterx.graphs.cleanup import Names
 from onnx_scatterx.targets.target import Target
@@ -55,12 +55,12 @@ class GraphContext:
     kept: Mapping[ir.Node, Refusal] = field(default_factory=dict)
     """Scatters that were kept, and stay so: the target takes them as they are."""
 
-    around: Callable[[], Iterable[VisibleValues]] = tuple
-    """Gives the values of the graphs around a body that the body can read."""
+    outer: OuterValues | None = None
+    """The values of the graphs around a body that the body can read."""
 
     def available(self, removed: Iterable[ir.Value]) -> AvailableValues:
         """Return the values that hold sizes and numbers; some of them may be removed."""
-        return AvailableValues(self.graph, self.scope, removed, self.around)
+        return AvailableValues(self.graph, self.scope, removed, self.outer)
 
     @property
     def known(self) -> GraphValues:

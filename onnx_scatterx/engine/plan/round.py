@@ -28,7 +28,6 @@ from onnx_scatterx.engine.plan.rule import (
 )
 from onnx_scatterx.engine.plan.runtime_patterns import objection
 from onnx_scatterx.engine.terms.terms import Symbol, Term
-from onnx_scatterx.engine.write.available import scalar_load
 from onnx_scatterx.engine.write.dry_run import DryRun
 from onnx_scatterx.engine.write.numbers import Numbers
 from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal, attempt
@@ -139,9 +138,7 @@ class RewriteRound:
         """
         absorbed, (output,) = self.provenance.absorbed, scatter.node.outputs
         leaves = frozenset[Symbol]().union(*(t.leaves() for t in scatter.index_exprs))
-        if scatter.data not in absorbed or all(
-            scalar_load(x, self.context.scope) is None for x in leaves
-        ):
+        if scatter.data not in absorbed or not any(map(self.numbers.is_element, leaves)):
             return False
         whole, before = self.plan(output), self.plan(scatter.data)
         if isinstance(whole, Refusal) or isinstance(before, Refusal):

@@ -22,11 +22,12 @@ from onnx_scatterx.engine.terms.terms import (
     FloorDiv,
     Indicator,
     PositivePart,
+    Symbol,
     Term,
     as_term,
     polynomial,
 )
-from onnx_scatterx.engine.write.available import AvailableValues, ExistingValues
+from onnx_scatterx.engine.write.available import AvailableValues, ExistingValues, scalar_load
 from onnx_scatterx.engine.write.writer import INT64_MAX, Writer
 from onnx_scatterx.graphs.traversal import made_by
 from onnx_scatterx.text.reasons import Reason, RefusedError
@@ -89,6 +90,10 @@ class TermEmitter:
         """Return how many nodes it takes to write a term as a value, or refuse."""
         with self._readable(t) as surcharge:
             return self._cost(t) + surcharge
+
+    def is_element(self, leaf: Symbol) -> bool:
+        """Return whether a leaf of a term is a number that can be read from a tensor."""
+        return scalar_load(leaf, self.scope) is not None
 
     @contextmanager
     def _readable(self, t: Term) -> Iterator[int]:

@@ -25,10 +25,10 @@ from onnx_scatterx.engine.terms.terms import Symbol, Term
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.fitting.write_sizes import (
     WRONG,
+    WriteSizes,
     analysis_at,
     declare_fixed,
     failure_at_any_sizes,
-    write_sizes,
 )
 from onnx_scatterx.graphs.cleanup import cloned
 from onnx_scatterx.graphs.traversal import live_nodes
@@ -172,7 +172,7 @@ class SizeAdvice:
         if not settings.target.static_only:
             return cls()
         copy = cloned(whole.model)
-        write_sizes(Job(copy, settings))
+        WriteSizes.run(Job(copy, settings))
         options = template(copy)
         if not options:
             return cls()

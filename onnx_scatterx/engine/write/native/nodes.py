@@ -1,4 +1,4 @@
-"""ScatterX nodes: how they are created, their attributes and operands, and their descriptions.
+"""ScatterX nodes: their attributes and operands, and how a scatter becomes one.
 
     J = T(I) = p( f(p1(I)) ++ p2(I) )
 
@@ -22,35 +22,11 @@ from onnx_scatterx.engine.mosaic.provenance import Provenance
 from onnx_scatterx.engine.terms.tabulate import tabulated
 from onnx_scatterx.engine.terms.terms import Term, as_numbers, dim_of, symbol_of
 from onnx_scatterx.engine.write.kernels import WIDER
-from onnx_scatterx.engine.write.native.fallback import FallbackSpec
+from onnx_scatterx.engine.write.native.fallback import BODY, FallbackSpec, Picks
 from onnx_scatterx.engine.write.numbers import Numbers
 from onnx_scatterx.engine.write.writer import Writer
-from onnx_scatterx.graphs.traversal import DOMAIN, OPERATOR, is_scatterx_domain, nodes_within
+from onnx_scatterx.graphs.traversal import OPERATOR, is_scatterx_domain, nodes_within
 from onnx_scatterx.text.reasons import Reason, RefusedError, refuse_unless
-
-Picks = tuple[Sequence[int], Sequence[int], Sequence[int]]
-
-_BODY = "onnx_scatterx.body"  # in a node's `meta`: the specification of its fallback
-
-
-def make_node(
-    inputs: Sequence[ir.Value],
-    picks: Picks,
-    unique: bool,
-    body: FallbackSpec,
-    dtype: ir.DataType,
-    name: str,
-) -> ir.Node:
-    """Create a node without a graph and without a fallback; all attributes are written."""
-    attributes = [
-        *(ir.AttrInt64s(n, list(pick)) for n, pick in zip(("p1", "p2", "p"), picks, strict=True)),
-        ir.AttrString("reduction", body.reduction),
-        ir.AttrInt64("unique", int(unique)),
-    ]
-    output = ir.Value(name=name, type=ir.TensorType(dtype))
-    node = ir.Node(DOMAIN, OPERATOR, inputs, attributes, outputs=[output], name=name)
-    node.meta[_BODY] = body
-    return node
 
 
 def picks_of(node: ir.Node) -> Picks:
@@ -67,20 +43,20 @@ def is_native(node: ir.Node) -> bool:
 def new_nodes(graph: ir.Graph | ir.Function) -> Iterator[tuple[ir.Node, FallbackSpec]]:
     """Yield the nodes without a fallback, also in subgraphs, with their descriptions."""
     for node in nodes_within(graph.graph if isinstance(graph, ir.Function) else graph):
-        body = node.meta.get(_BODY)
+        body = node.meta.get(BODY)
         if is_native(node) and isinstance(body, FallbackSpec):
             yield node, body
 
 
 def put_behind(node: ir.Node, *, data: Sequence[int] = (), updates: Sequence[int] = ()) -> None:
     """Put the fallback of a new node behind more transposes of data or of updates."""
-    node.meta[_BODY] = node.meta[_BODY].behind(data, updates)
+    node.meta[BODY] = node.meta[BODY].behind(data, updates)
 
 
 def set_fallback(node: ir.Node, fallback: ir.Function) -> None:
     """Give a node its fallback."""
     node.domain = fallback.domain
-    del node.meta[_BODY]
+    del node.meta[BODY]
 
 
 _INT64 = ir.DataType.INT64
@@ -139,7 +115,8 @@ class Encoding:
         """Write the node; its updates are known not to collide if ``unique``."""
         inputs = data, self.provision.write(w), updates
         picks = self.provision.dims, self.p2, self.p
-        return w.insert(make_node(inputs, picks, unique, self.body, dtype, w.new_name("ScatterX")))
+        name = w.new_name(OPERATOR)
+        return w.insert(self.body.node(inputs, picks, dtype, name, unique=unique))
 
 
 def _encoded(scatter: Scatter, provenance: Provenance, numbers: Numbers, version: int) -> Encoding:

@@ -24,6 +24,7 @@ from onnx_scatterx.engine.budget.limits import LIMITS
 from onnx_scatterx.engine.lift.bounds import LAST_WINS
 from onnx_scatterx.engine.lift.lift_scatter import Scatter, is_scatter, lift_scatter
 from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.passes.step import Pass
 from onnx_scatterx.engine.plan.planner import GraphContext
 from onnx_scatterx.engine.terms.tabulate import tabulated
 from onnx_scatterx.engine.write.native.nodes import is_narrow
@@ -39,6 +40,9 @@ def drop_overwritten_updates(job: Job) -> bool:
     made = [node for context in list(job.contexts()) for node in _in_graph(context)]
     job.analyses.note(made)
     return bool(made)
+
+
+DropOverwrittenUpdates = Pass(drop_overwritten_updates, applies=lambda s: s.given["deterministic"])
 
 
 def _in_graph(context: GraphContext) -> list[ir.Node]:

@@ -43,6 +43,7 @@ from typing import NamedTuple
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.engine.passes.marks import NUMBER
 from onnx_scatterx.graphs.constants import constant, overridable
 from onnx_scatterx.graphs.traversal import (
     RANDOM,
@@ -78,8 +79,14 @@ class Fusion(NamedTuple):
     second: ir.Node
     place: int
 
+    @property
+    def numbered(self) -> object:
+        """The rewrite with the numbers of the nodes, as in each copy; None for a new node."""
+        numbers = (self.first.meta.get(NUMBER), self.second.meta.get(NUMBER))
+        return None if None in numbers else (self.rewrite, *numbers)
 
-DIVIDED = frozenset({_T.FLOAT, _T.FLOAT16, _T.DOUBLE, _T.INT32, _T.INT64})
+
+_DIVIDED = frozenset({_T.FLOAT, _T.FLOAT16, _T.DOUBLE, _T.INT32, _T.INT64})
 """The element types for which ``Mul(Div(1, b), c)`` is rewritten."""
 _CLIPPED = {_T.FLOAT, _T.FLOAT16}
 _NEUTRAL = {"Add": 0, "Sub": 0, "Mul": 1, "Div": 1}
@@ -97,10 +104,10 @@ _PAIRS = {
 }
 
 
-def is_one(array: np.ndarray) -> bool:
+def _is_one(array: np.ndarray) -> bool:
     """Return whether a dividend is the constant that ONNX Runtime looks for.
 
-    >>> is_one(np.array([1])), is_one(np.array([1, 1])), is_one(np.array([-1]))
+    >>> _is_one(np.array([1])), _is_one(np.array([1, 1])), _is_one(np.array([-1]))
     (True, False, False)
     """
     return array.size <= 1 and bool((array == 1).all())
@@ -290,12 +297,12 @@ class _Reader:
             return False
         tensor = constant(value, self.overridable)
         if tensor is not None:
-            if tensor.dtype not in DIVIDED or tensor.size > 1:
+            if tensor.dtype not in _DIVIDED or tensor.size > 1:
                 return False
-            return is_one(np.asarray(tensor.numpy()))
+            return _is_one(np.asarray(tensor.numpy()))
         dims = [] if value.shape is None else [dim for dim in value.shape if isinstance(dim, int)]
         return (
-            value.dtype in {*DIVIDED, None}
+            value.dtype in {*_DIVIDED, None}
             and self._is_constant(value)
             and max(dims, default=1) <= 1
         )

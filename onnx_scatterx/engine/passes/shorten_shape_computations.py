@@ -15,17 +15,18 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from onnx_scatterx.engine.budget.budget import LimitError, own_budget
+from onnx_scatterx.engine.passes.integers_behind import integers_behind
 from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.passes.step import Pass
 from onnx_scatterx.engine.plan.commit import REPLACES
 from onnx_scatterx.engine.plan.planner import GraphContext
 from onnx_scatterx.engine.terms.terms import Term
-from onnx_scatterx.engine.write.terms import TermEmitter
+from onnx_scatterx.engine.write.numbers import Numbers
 from onnx_scatterx.graphs.cleanup import remove_dead
 from onnx_scatterx.graphs.traversal import makers, reached
 from onnx_scatterx.text.reasons import Refusal
 
 _OPERANDS = {"ConstantOfShape": 0, "Expand": 1, "Reshape": 1}
-_INTEGERS = {ir.DataType.INT64, ir.DataType.INT32, ir.DataType.BOOL}
 
 
 @dataclass(frozen=True)
@@ -62,17 +63,7 @@ def shorten_shape_computations(job: Job) -> bool:
     return modified
 
 
-def index_nodes(task: GraphContext, scatters: Iterable[ir.Node]) -> set[ir.Node]:
-    """Return the nodes that compute the indices of scatters, as far as they hold integers."""
-    return _behind([n.inputs[1] for n in scatters if len(n.inputs) > 1], task)
-
-
-def _behind(values: Iterable[ir.Value | None], task: GraphContext) -> set[ir.Node]:
-    def integers(values: Iterable[ir.Value | None]) -> list[ir.Node]:
-        whole = (v for v in values if v is not None and task.scope.of(v).dtype in _INTEGERS)
-        return [node for node in makers(whole) if node.graph is task.graph]
-
-    return set(reached(integers(values), lambda node: integers(node.inputs)))
+ShortenShapeComputations = Pass(shorten_shape_computations)
 
 
 def _in_graph(task: GraphContext, indices: set[ir.Node]) -> list[ir.Node] | None:
@@ -80,12 +71,12 @@ def _in_graph(task: GraphContext, indices: set[ir.Node]) -> list[ir.Node] | None
 
     Returns the new nodes, or None if nothing changes.
     """
-    shapes = [s for s in _shapes(task) if not indices.isdisjoint(_behind([s.value], task))]
+    shapes = [s for s in _shapes(task) if not indices.isdisjoint(integers_behind([s.value], task))]
     while shapes:
         removable = _removable(task.graph, shapes)
         removed = [v for n in removable for v in n.outputs]
         writer = task.writer()
-        numbers = TermEmitter(writer, task.scope, task.available(removed))
+        numbers = Numbers(writer, task.scope, task.available(removed))
         worth = [s for s in shapes if _cost(s, numbers) < len(_taken(s, removable))]
         if len(worth) == len(shapes):
             with own_budget():  # a plan is written completely
@@ -143,13 +134,13 @@ def _taken(shape: _Shape, removable: set[ir.Node]) -> set[ir.Node]:
     return {n for n in taken if n.op_type != "Constant"}
 
 
-def _cost(shape: _Shape, numbers: TermEmitter) -> float:
+def _cost(shape: _Shape, numbers: Numbers) -> float:
     with numbers.writer.graph.at(shape.node):
         trial = numbers.writer.dry_run(lambda: numbers.shape(shape.dims))
     return float("inf") if isinstance(trial, Refusal) else trial.cost
 
 
-def _write(shapes: Sequence[_Shape], numbers: TermEmitter) -> None:
+def _write(shapes: Sequence[_Shape], numbers: Numbers) -> None:
     for shape in shapes:
         with numbers.writer.graph.at(shape.node, shape.value.name or "shape"):
             shape.node.replace_input_with(shape.input_index, numbers.shape(shape.dims))

@@ -21,8 +21,9 @@ from typing import TypeAlias
 import onnx_ir as ir
 
 from onnx_scatterx.engine.lift.lift_scatter import is_gather, is_scatter
-from onnx_scatterx.engine.passes.inline_if import inline_functions
+from onnx_scatterx.engine.passes.function_calls import inline_functions
 from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.passes.step import Pass
 from onnx_scatterx.graphs.traversal import (
     called_function,
     callers_first,
@@ -86,6 +87,9 @@ def inline_sequence_functions(job: Job) -> bool:
     if modified:
         job.analyses.forget()
     return modified
+
+
+InlineSequenceFunctions = Pass(inline_sequence_functions)
 
 
 def _sequences(
