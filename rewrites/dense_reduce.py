@@ -38,7 +38,6 @@ from onnx_scatterx.engine.analysis.domain.tensor import Shape
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
 from onnx_scatterx.engine.terms.terms import Term, term
-from onnx_scatterx.engine.write.dry_run import DryRun
 from onnx_scatterx.engine.write.reduction import Reduction
 from onnx_scatterx.rewrites.helpers.search import Search, allow, matches, search_of
 from onnx_scatterx.text.reasons import Refusal, granted, refuse_unless
@@ -67,7 +66,7 @@ class DenseReduceRule(ScatterRule):
         writes = [partial(written, fold) for fold in folds]
         trials = [(context.writer.dry_run(write), write) for write in writes]
         costs = [
-            (trial.cost, i) for i, (trial, _) in enumerate(trials) if isinstance(trial, DryRun)
+            (trial.cost, i) for i, (trial, _) in enumerate(trials) if not isinstance(trial, Refusal)
         ]
         _, best = min(costs, default=(0, -1))
         return Plan(writes[best], work)

@@ -23,7 +23,6 @@ from onnx_scatterx.rewrites.helpers.search import (
     Search,
     allow,
     matches,
-    meets,
     search_of,
     taken,
 )
@@ -41,7 +40,7 @@ class DenseWriteRule(ScatterRule):
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         search = search_of(scatter, context)
-        refuse_unless(scatter.reduction == "none" and not meets(scatter))
+        refuse_unless(scatter.reduction == "none" and not context.collides(scatter))
         return Plan(lambda: taken(search, _rows(search)), allow(search.compared, search))
 
 

@@ -17,8 +17,6 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.overflow import magnitude
-from onnx_scatterx.engine.lift.in_theory import modulus_of
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
 from onnx_scatterx.engine.terms.terms import Term, coord
@@ -27,7 +25,6 @@ from onnx_scatterx.rewrites.helpers.search import Positions, positions
 from onnx_scatterx.text.reasons import Reason, Refusal, only, refuse_unless
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
-_FAR = 2**62  # a number nearer to 0 may be added to sizes
 
 
 @dataclass(frozen=True)
@@ -68,12 +65,10 @@ def window_of(scatter: Scatter, context: Context) -> Window:
     rank = len(scatter.data_shape)
     refuse_unless(len(scatter.shape) == rank)
     axis = only([c for c in range(rank) if not scatter.in_place(c)])
-    size, count = scatter.data_shape[axis], scatter.shape[axis]
-    target = scatter.index_exprs[axis]
-    modulo = modulus_of(target)
-    goes_round = modulo is not None and scatter.facts.equal(modulo[1], size)
-    if modulo is not None and goes_round:
-        target = modulo[0]
+    count, target = scatter.shape[axis], scatter.index_exprs[axis]
+    unwrapped = scatter.around(axis)
+    goes_round = unwrapped is not None
+    target = target if unwrapped is None else unwrapped
     start = target if count.constant == 1 else target - coord(axis)
     refuse_unless(axis not in start.coords)
     along = {d: d for d in range(rank) if d != axis}
@@ -81,13 +76,13 @@ def window_of(scatter: Scatter, context: Context) -> Window:
     return Window(axis, start, start_tensor, not start.coords, goes_round, count)
 
 
-def _may_wrap(window: Window, scatter: Scatter) -> bool:
+def _may_wrap(window: Window, scatter: Scatter, context: Context) -> bool:
     """Return whether the position of the last row might overflow int64.
 
     The original checks an index that does not wrap around.
     """
-    narrow = window.start.dtype != _INT64 or magnitude(window.origin, scatter.facts) < _FAR
-    return window.round and not narrow
+    narrow = window.start.dtype != _INT64
+    return window.round and not (narrow or context.numbers.may_add(window.origin, scatter.facts))
 
 
 def _write(scatter: Scatter, window: Window, context: Context) -> ir.Value:
@@ -122,7 +117,7 @@ def _rows(scatter: Scatter, window: Window, context: Context) -> tuple[ir.Value,
         start = w.node("Reshape", [start, w.constant([1])], _INT64)
     line = w.axes("Unsqueeze", line, _INT64, others)
     divisor = numbers.divisor(scatter.data_shape[axis], scatter.facts)
-    if _may_wrap(window, scatter):
+    if _may_wrap(window, scatter, context):
         start = w.node("Mod", [start, divisor], _INT64)
     end = w.node("Add", [start, last], _INT64)
     back = w.node("Mod", [w.node("Sub", [end, line], _INT64), divisor], _INT64)

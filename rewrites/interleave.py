@@ -18,7 +18,6 @@ from functools import partial
 import onnx_ir as ir
 
 from onnx_scatterx.engine.device.costs import Work
-from onnx_scatterx.engine.mosaic.cells import Cell, with_interval
 from onnx_scatterx.engine.mosaic.strided_interval import StridedInterval
 from onnx_scatterx.engine.plan.planner import Planner
 from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, cheapest
@@ -110,7 +109,7 @@ def _class(region: Region, axis: int, classes: int, residue: int, planner: Plann
         span = part.box[axis]
         plain = StridedInterval.interval(*map(planner.simplified, (span.low, span.high)))
         if not plain.is_empty(planner.facts):
-            cells.append(Cell(with_interval(part.box, axis, plain), part.source))
+            cells.append(part.spanning(axis, plain))
     return region.part(axis, low, high, cells)
 
 

@@ -20,7 +20,6 @@ from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
 from onnx_scatterx.engine.terms.terms import FloorDiv, Term, coord, dim_of, floor_div, term
 from onnx_scatterx.engine.write.reduction import Reduction
-from onnx_scatterx.engine.write.writer import INT64_MAX
 from onnx_scatterx.text.reasons import Refusal, granted, only, refuse_unless
 
 _BLOCKS = 8  # of one frame
@@ -139,5 +138,5 @@ def _written(
     old = numbers.slice(x, dtype, axis, start, end)
     parts.append(Reduction(w, scatter.reduction, dtype).combined(old, part))
     if not scatter.facts.equal(scatter.data_shape[axis], end):
-        parts.append(numbers.slice(x, dtype, axis, end, INT64_MAX))
+        parts.append(numbers.slice(x, dtype, axis, end))
     return w.concat(parts, dtype, axis)

@@ -27,7 +27,7 @@ from onnx_scatterx.engine.mosaic.strided_interval import StridedInterval, View
 from onnx_scatterx.engine.plan.planner import Planner
 from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, cheapest
 from onnx_scatterx.engine.terms.terms import Term, as_numbers
-from onnx_scatterx.engine.write.native.fallback import FallbackSpec
+from onnx_scatterx.engine.write.native.nodes import Encoding
 from onnx_scatterx.rewrites.scatterx import RANK, has_kernel
 from onnx_scatterx.text.reasons import Reason, Refusal, refuse_unless
 
@@ -150,20 +150,15 @@ def _patch(cell: Cell, region: Region, planner: Planner) -> _Patch:
 
 
 def _write(data: ir.Value, updates: ir.Value, patch: _Patch, planner: Planner) -> ir.Value:
-    w = planner.writer
-    rank = patch.region.rank
-    axes = [axis for axis, _ in patch.partial]
-    p2 = [d for d in range(rank) if d not in axes]
-    order = [*axes, *p2]
-    index_rank = max(axes) + 1
-    columns = tuple(None if d in axes else d for d in range(index_rank))
-    if patch.counted == tuple(range(index_rank)):
-        columns = ()  # f is the indices
-    body = FallbackSpec("ScatterND", w.version, "none", patch.counted, index_rank, columns)
-    inputs = data, _written_provision(patch, planner), updates
-    picks = patch.counted, p2, [order.index(d) for d in range(rank)]
-    name = w.new_name("ScatterX")
-    return w.insert(body.node(inputs, picks, planner.dtype, name, unique=True))
+    w, axes = planner.writer, [axis for axis, _ in patch.partial]
+    encoding = Encoding.at_positions(
+        patch.region.rank,
+        axes,
+        patch.counted,
+        w.version,
+        lambda _: _written_provision(patch, planner),
+    )
+    return encoding.write(w, data, updates, planner.dtype, unique=True)
 
 
 def _written_provision(patch: _Patch, planner: Planner) -> ir.Value:

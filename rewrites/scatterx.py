@@ -13,8 +13,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
-from onnx_scatterx.engine.write.native.nodes import encode
-from onnx_scatterx.engine.write.native.unique import is_unique
+from onnx_scatterx.engine.write.native.nodes import Encoding
 from onnx_scatterx.text.reasons import Reason, Refusal, refuse_unless
 
 RANK = 16  # the most that the operator takes
@@ -46,11 +45,10 @@ class ScatterXRule(ScatterRule):
         refuse_unless(has_kernel(scatter.dtype, scatter.reduction), Reason.NO_KERNEL, what)
         few = max(len(scatter.data_shape), len(scatter.shape)) <= RANK
         refuse_unless(few, Reason.NO_KERNEL, f"ScatterX of more than {RANK} dims")
-        provenance = context.provenance
-        version = provenance.scope.opsets.get(scatter.node.domain, 0)
-        layout = encode(scatter, provenance, context.numbers, version)
-        unique = is_unique(scatter, provenance)
-        return Plan(lambda: layout.write(context.writer, scatter, unique=unique), unique=unique)
+        encoding = Encoding.of(scatter, context.provenance, context.numbers)
+        unique, w = context.is_unique(scatter), context.writer
+        inputs = scatter.data, scatter.updates, scatter.dtype
+        return Plan(lambda: encoding.write(w, *inputs, unique=unique), unique=unique)
 
 
 def has_kernel(dtype: ir.DataType, reduction: str) -> bool:

@@ -24,7 +24,6 @@ from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
 from onnx_scatterx.rewrites.helpers.search import (
     Search,
     filled,
-    meets,
     number_of,
     search_of,
     taken,
@@ -46,7 +45,8 @@ class SortedWriteRule(ScatterRule):
         wanted = target.dense_limit is not None or not target.has(scatter.node.op_type)
         refuse_unless(context.writer.version >= 11 and wanted and target.has("TopK"))
         number = number_of(scatter, context)
-        refuse_unless(number is not None or (scatter.reduction == "none" and not meets(scatter)))
+        moved = scatter.reduction == "none" and not context.collides(scatter)
+        refuse_unless(number is not None or moved)
         search = search_of(scatter, context, behind=True)
 
         def write() -> ir.Value:

@@ -16,7 +16,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
-from onnx_scatterx.graphs.traversal import made_by, perm_of
+from onnx_scatterx.graphs.traversal import made_by, written
 from onnx_scatterx.rewrites.dynamic_window import Window, window_of
 from onnx_scatterx.text.reasons import Reason, Refusal, refuse_unless
 
@@ -77,8 +77,8 @@ def _behind(scatter: Scatter, context: Context) -> tuple[ir.Value, list[int]]:
     node = made_by(scatter.data, "Transpose")
     if node is None or node.graph is not context.provenance.graph:
         return scatter.data, same
-    (cache,), perm = node.inputs, perm_of(node, len(same))
-    return (scatter.data, same) if cache is None or perm is None else (cache, list(perm))
+    (cache,), perm = node.inputs, list(written(node, "perm", same[::-1]) or ())
+    return (scatter.data, same) if cache is None or sorted(perm) != same else (cache, perm)
 
 
 def _start(scatter: Scatter, window: Window, linear: bool, context: Context) -> ir.Value:

@@ -20,9 +20,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.tensor import Shape
-from onnx_scatterx.engine.budget.budget import budget
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
-from onnx_scatterx.engine.plan.last_bits import computes_alike
 from onnx_scatterx.engine.plan.rule import Context
 from onnx_scatterx.engine.write.reduction import Reduction
 from onnx_scatterx.rewrites.helpers.masks import Mask, read_by_mask
@@ -103,7 +101,7 @@ class _Follower:
         """Return what a value is over the data."""
         key = value, len(self.shape), has
         if key not in self.seen:
-            budget().charge_part(1)
+            self.context.charge()
             self.seen[key] = attempt(lambda: self._of(value, has))
         return granted(self.seen[key])
 
@@ -171,7 +169,7 @@ class _Follower:
         self.functions += 1
         refuse_unless(self.functions <= _NODES)
         dtype = granted(known(output).dtype or output.dtype)
-        refuse_unless(computes_alike(node, dtypes, last_bits=self.context.last_bits))
+        refuse_unless(self.context.computes_alike(node, dtypes))
         parts = [None if v is None else self._operand(v, output, has) for v in node.inputs]
         refuse_unless(self._is_alike_alone(node))
 

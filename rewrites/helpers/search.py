@@ -16,9 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.access import Access
-from onnx_scatterx.engine.lift.in_theory import InTheory
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
+from onnx_scatterx.engine.lift.lift_scatter import Gather, Scatter
 from onnx_scatterx.engine.plan.rule import Context
 from onnx_scatterx.engine.terms.terms import Symbol, Term, term
 from onnx_scatterx.engine.write.reduction import Reduction
@@ -47,7 +45,7 @@ class Positions:
 
 
 def positions(
-    target: Term, axis: int, along: Mapping[int, int], access: Access, context: Context
+    target: Term, axis: int, along: Mapping[int, int], access: Scatter | Gather, context: Context
 ) -> Positions:
     """Return a target on an axis as a tensor, if dims of what is moved run ``along`` axes."""
     looked_up = _looked_up(target, along, access, context)
@@ -61,7 +59,7 @@ def positions(
 
 
 def _looked_up(
-    target: Term, along: Mapping[int, int], access: Access, context: Context
+    target: Term, along: Mapping[int, int], access: Scatter | Gather, context: Context
 ) -> Positions | None:
     read = index_tensor(target, context)
     if read is None:
@@ -82,7 +80,7 @@ def _moved(tensor: Positions, offset: int, context: Context) -> Positions:
 
 
 def _axes(
-    atom: Symbol, along: Mapping[int, int], shape: tuple[Term, ...], access: Access
+    atom: Symbol, along: Mapping[int, int], shape: tuple[Term, ...], access: Scatter | Gather
 ) -> tuple[int, ...] | None:
     """Return the axis of the data for each dim of the index tensor, ascending, or None.
 
@@ -174,12 +172,6 @@ def _search_of_all(scatter: Scatter, context: Context, *, behind: bool) -> Searc
     nowhere = layout.positions if behind else term(-1)
     positions = positions_of(layout, rows.context, rows, nowhere)
     return Search(layout, positions, rows.context, is_chosen=True)
-
-
-def meets(scatter: Scatter) -> bool:
-    """Return whether updates are known to collide."""
-    known = not any(t.leaves() for t in scatter.index_exprs)
-    return known and InTheory(scatter).unique is False
 
 
 def number_of(scatter: Scatter, context: Context) -> np.ndarray | None:

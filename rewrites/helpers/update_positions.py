@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue, read_value
+from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.rule import Context
 from onnx_scatterx.engine.terms.tabulate import tabulated
-from onnx_scatterx.engine.terms.terms import Symbol, Term, as_numbers, dim_of, symbol_of, term
+from onnx_scatterx.engine.terms.terms import Symbol, Term, as_numbers, dim_of, term
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement
 from onnx_scatterx.rewrites.helpers.chosen_rows import ChosenRows
 from onnx_scatterx.text.reasons import granted, refuse_unless
@@ -177,14 +177,14 @@ def index_tensor(
     target: Term, context: Context
 ) -> tuple[Symbol, ir.Value, ir.DataType, Shape] | None:
     """Return the tensor of integers that a target is an element of, with its type and shape."""
-    atom = symbol_of(target)
-    value = read_value(atom)
-    if atom is None or value is None or not context.numbers.reader.is_available(value):
+    read = context.element_read(target)
+    if read is None or not context.numbers.reader.is_available(read[1]):
         return None
+    symbol, value = read
     tensor = context.provenance.abstract(value)
     if tensor.shape is None or tensor.dtype not in (ir.DataType.INT32, _INT64):
         return None
-    return atom, value, tensor.dtype, tensor.shape
+    return symbol, value, tensor.dtype, tensor.shape
 
 
 def _may_be_negative(axis: int, index: TensorValue, s: Scatter) -> bool:

@@ -18,7 +18,8 @@ from onnx_scatterx.engine.analysis.domain.call import Knowledge, Scope, UnknownA
 from onnx_scatterx.engine.budget.budget import LimitError, budget
 from onnx_scatterx.engine.budget.limits import LIMITS
 from onnx_scatterx.engine.lift.access import Access
-from onnx_scatterx.engine.lift.footprint import AffineAxis, Piece, pieces
+from onnx_scatterx.engine.lift.affine import AffineAxis
+from onnx_scatterx.engine.lift.footprint import Piece, pieces
 from onnx_scatterx.engine.lift.in_theory import InTheory
 from onnx_scatterx.engine.lift.lift_scatter import (
     Gather,

@@ -17,7 +17,8 @@ import numpy as np
 
 from onnx_scatterx.engine.analysis.domain.tensor import Shape
 from onnx_scatterx.engine.budget.limits import LIMITS
-from onnx_scatterx.engine.lift.footprint import Piece, affine_along
+from onnx_scatterx.engine.lift.affine import affine_along
+from onnx_scatterx.engine.lift.footprint import Piece
 from onnx_scatterx.engine.lift.in_theory import InTheory
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.terms.terms import IndexVar, Number, Term, term

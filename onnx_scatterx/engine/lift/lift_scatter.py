@@ -8,7 +8,7 @@ operator at run time determine the shape of the updates from data and indices.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -27,6 +27,7 @@ from onnx_scatterx.engine.lift.access import (
     simplified_targets,
     value_of,
 )
+from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.terms import Term, coord, modulo, term
 from onnx_scatterx.graphs.traversal import SCATTERS
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError, refuse_unless
@@ -45,6 +46,34 @@ class Scatter(Access):
 
     updates: ir.Value
     reduction: str
+
+    def of_updates(
+        self,
+        updates: ir.Value,
+        shape: Shape,
+        targets: Sequence[Term],
+        known: Facts,
+        *,
+        indices: ir.Value | None = None,
+        index_rank: int | None = None,
+        signed: Collection[int],
+    ) -> Scatter:
+        """Return the scatter of other updates of a shape, to targets over their coordinates.
+
+        ``signed`` are the axes on which a negative target counts from the end, ``known`` the facts
+        of the graph. ``indices`` run over the first ``index_rank`` dims of the shape, or over all.
+        """
+        simpler, signs, facts = simplified_targets(known, self.data_shape, shape, targets, signed)
+        return replace(
+            self,
+            indices=indices,
+            updates=updates,
+            shape=shape,
+            index_exprs=simpler,
+            nonnegative=signs,
+            index_dims=tuple(range(len(shape) if index_rank is None else index_rank)),
+            facts=facts,
+        )
 
 
 def is_scatter(node: ir.Node) -> bool:

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from onnx_scatterx.engine.lift.affine import AffineAxis
 from onnx_scatterx.engine.lift.bounds import bounds_of_read, bounds_of_write
-from onnx_scatterx.engine.lift.footprint import AffineAxis, Piece, pieces
+from onnx_scatterx.engine.lift.footprint import Piece, pieces
 from onnx_scatterx.engine.lift.lift_scatter import Gather, Scatter
 from onnx_scatterx.engine.mosaic.cells import Cell, full_box
 from onnx_scatterx.engine.mosaic.constants import Constants

@@ -7,7 +7,7 @@ leaves a part of a plan in the graph.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,8 @@ from onnx_scatterx.engine.budget.budget import budget
 from onnx_scatterx.engine.budget.limits import PRICES
 from onnx_scatterx.engine.device.costs import Costs, Work
 from onnx_scatterx.engine.mosaic.constants import Constants
+from onnx_scatterx.engine.mosaic.existing_view import ExistingView
+from onnx_scatterx.engine.mosaic.strided_interval import View
 from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, Rule, cheapest
 from onnx_scatterx.engine.plan.runtime_patterns import GraphValues, obstacle
 from onnx_scatterx.engine.terms.simplify import simplify
@@ -88,7 +90,7 @@ class Planner:
         self.facts = round_.context.scope.facts
         self.constants = round_.context.constants
         self.costs = round_.context.costs
-        self.existing_views = round_.existing_views
+        self._existing_views = round_.existing_views
         self.copies = round_.copies
         self._rules = round_.region_rules
         self._plans: dict[Region, Plan | Refusal] = {}
@@ -130,6 +132,22 @@ class Planner:
         own = trial.cost - sum(p.cost for p in parts)
         weight = self.costs.weigh(own, work, self.dtype) + sum(p.weight for p in parts)
         return Plan(write, None, trial.cost, weight, rules, tuple(trial.inputs))
+
+    def other_views(self, view: View, region: Region) -> Iterator[tuple[ExistingView, View]]:
+        """Yield values of the graph that have all of a region, and the region as a view of each."""
+        for alias in self._existing_views.around(view, region.low, region.high):
+            if self.numbers.reader.is_available(alias.value):
+                seen = alias.seen(view, region.low, region.high, self.facts)
+                if seen is not None:
+                    yield alias, seen
+
+    def keeping(self, alias: ExistingView, plan: Plan | Refusal) -> Plan | Refusal:
+        """Return a plan that keeps the nodes which exist for a value alone."""
+        if isinstance(plan, Refusal):
+            return plan
+        work = [Work("Transpose", alias.shape, len(alias.shape))] * alias.cost
+        weight = plan.weight + self.costs.weigh(alias.cost, work, self.dtype)
+        return replace(plan, cost=plan.cost + alias.cost, weight=weight)
 
     def simplified(self, t: Term) -> Term:
         """Return a term with the cases decided that the facts decide."""

@@ -41,23 +41,29 @@ class Cut:
     step: int
     is_flipped: bool = False  # reversed afterwards
 
+    @classmethod
+    def of(
+        cls, numbers: TermEmitter, axis: int, extent: Term, first: Term, count: Term, step: int = 1
+    ) -> Cut | None:
+        """Return the Slice of an axis of an extent for ``first + step * q``, ``0 <= q < count``.
+
+        It is None if the axis is whole. It does not depend on the place in which it is written,
+        unless its bounds are computed at run time. Refuses if the bounds cannot be written.
+        """
+        step = _int64(step)  # one beyond int64 visits one position, as the largest one does
+        if step > 0:
+            return _forward(axis, first, count, step, extent, numbers)
+        return _backward(axis, first, count, step, extent, numbers)
+
     @property
     def is_literal(self) -> bool:
         return isinstance(self.start, int) and isinstance(self.end, int)
 
 
-def cut(
-    numbers: TermEmitter, axis: int, extent: Term, first: Term, count: Term, step: int = 1
+def _backward(
+    axis: int, first: Term, count: Term, step: int, extent: Term, numbers: TermEmitter
 ) -> Cut | None:
-    """Return the Slice of an axis of an extent that selects ``first + step * q``, ``q < count``.
-
-    It is None if the axis is whole. It does not depend on the place in which it is written, unless
-    its bounds are computed at run time. Refuses if the bounds cannot be written.
-    """
     facts = numbers.scope.facts
-    step = _int64(step)  # one beyond int64 visits one position, as the largest one does
-    if step > 0:
-        return _forward(axis, first, count, step, extent, numbers)
     if step == -1 and facts.equal(count, extent):
         # The whole axis, also if it is empty. From a start of INT64_MAX, IREE reads zeros.
         return Cut(axis, -1, -INT64_MAX, step)

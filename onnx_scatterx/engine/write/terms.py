@@ -28,7 +28,7 @@ from onnx_scatterx.engine.terms.terms import (
     polynomial,
 )
 from onnx_scatterx.engine.write.available import AvailableValues, ExistingValues, scalar_load
-from onnx_scatterx.engine.write.writer import Writer
+from onnx_scatterx.engine.write.writer import INT64_MAX, Writer
 from onnx_scatterx.graphs.traversal import made_by
 from onnx_scatterx.text.reasons import Reason, RefusedError
 
@@ -247,10 +247,10 @@ class TermEmitter:
         dtype: ir.DataType,
         axis: int,
         start: Term | int,
-        end: Term | int,
+        end: Term | int = INT64_MAX,
         step: int = 1,
     ) -> ir.Value:
-        """Return a Slice of one axis between bounds, some of which are computed."""
+        """Return a Slice of one axis between bounds, some of which are computed; or to its end."""
         first, last = (
             self.vector(b) if isinstance(b, Term) else self.writer.constant([b])
             for b in (start, end)

@@ -81,16 +81,45 @@ class Encoding:
     provision: ProvisionTensor
     body: FallbackSpec
 
-    def write(self, w: Writer, scatter: Scatter, *, unique: bool) -> ir.Value:
-        """Write the node of a scatter, and its f; ``unique`` says that no updates collide."""
-        inputs = scatter.data, self.provision.write(w), scatter.updates
+    @classmethod
+    def of(cls, scatter: Scatter, provenance: Provenance, numbers: Numbers) -> Encoding:
+        """Return the encoding of a scatter, or refuse."""
+        version = provenance.scope.opsets.get(scatter.node.domain, 0)
+        return _encoded(scatter, provenance, numbers, version)
+
+    @classmethod
+    def at_positions(
+        cls,
+        rank: int,
+        axes: Sequence[int],
+        counted: tuple[int, ...],
+        version: int,
+        write: Callable[[Writer], ir.Value],
+    ) -> Encoding:
+        """Return the encoding of a write to positions on some axes, and to all of the others.
+
+        ``write`` writes f, the positions, over the ``counted`` axes; elsewhere the axes count on.
+        """
+        index_rank = max(axes) + 1
+        columns = tuple(None if d in axes else d for d in range(index_rank))
+        if counted == tuple(range(index_rank)):
+            columns = ()  # f is the indices
+        body = FallbackSpec("ScatterND", version, "none", counted, index_rank, columns)
+        p2 = tuple(d for d in range(rank) if d not in axes)
+        provision = ProvisionTensor(counted, _INT64, write)
+        return cls(p2, _permutation(rank, axes), provision, body)
+
+    def write(
+        self, w: Writer, data: ir.Value, updates: ir.Value, dtype: ir.DataType, *, unique: bool
+    ) -> ir.Value:
+        """Write the node; its updates are known not to collide if ``unique``."""
+        inputs = data, self.provision.write(w), updates
         picks = self.provision.dims, self.p2, self.p
         name = w.new_name(OPERATOR)
-        return w.insert(self.body.node(inputs, picks, scatter.dtype, name, unique=unique))
+        return w.insert(self.body.node(inputs, picks, dtype, name, unique=unique))
 
 
-def encode(scatter: Scatter, provenance: Provenance, numbers: Numbers, version: int) -> Encoding:
-    """Return the encoding of a scatter, or raise RefusedError."""
+def _encoded(scatter: Scatter, provenance: Provenance, numbers: Numbers, version: int) -> Encoding:
     rank, op, given = len(scatter.data_shape), scatter.node.op_type, scatter.node.attributes
     if op == "ScatterND":
         return _scatter_nd(scatter, provenance, version)
