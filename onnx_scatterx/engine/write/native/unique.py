@@ -20,7 +20,6 @@ from onnx_scatterx.engine.terms.terms import (
     symbol_of,
     term,
 )
-from onnx_scatterx.engine.write.native.nodes import is_narrow
 from onnx_scatterx.graphs.traversal import made_by, written
 
 
@@ -77,7 +76,7 @@ def _has_different_rows(scatter: Scatter) -> bool:
         (axis, target)
         for axis, target in enumerate(scatter.index_exprs)
         if dim_of(target) is None and not target.leaves()
-        if target.coords.issubset(wide) and is_narrow(target, scatter)
+        if target.coords.issubset(wide) and scatter.is_narrow(target)
     ]
     extents = as_numbers(scatter.shape[d] for d in wide)
     if extents is None or math.prod(extents) * max(len(columns), 1) > LIMITS.unique_targets:
