@@ -22,7 +22,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.analysis.model_analysis import interpret
-from onnx_scatterx.engine.budget.budget import own_budget
+from onnx_scatterx.engine.budget.spending import own_budget
 from onnx_scatterx.engine.mosaic.provenance import Provenance
 from onnx_scatterx.engine.terms.counterexamples import Sample
 from onnx_scatterx.engine.terms.one_size import never_negative

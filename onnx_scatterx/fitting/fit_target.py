@@ -29,7 +29,7 @@ import onnx.defs
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.budget.budget import LimitError, budget, own_budget
+from onnx_scatterx.engine.budget.spending import LimitError, budget, own_budget
 from onnx_scatterx.engine.lift.lift_scatter import is_scatter
 from onnx_scatterx.engine.mosaic.constants import Constants
 from onnx_scatterx.engine.passes.job import Job, Lowered

@@ -7,7 +7,7 @@ from enum import Enum
 from functools import partial
 from typing import NamedTuple
 
-from onnx_scatterx.engine.budget.budget import budget
+from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.passes.drop_overwritten import drop_overwritten_updates
 from onnx_scatterx.engine.passes.inline_if import inline_beside_quantizers, inline_known_ifs
 from onnx_scatterx.engine.passes.inline_sequences import inline_sequence_functions

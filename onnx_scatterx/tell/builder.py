@@ -13,7 +13,7 @@ import onnx_ir as ir
 from onnx_scatterx.assumptions.clauses import Clause
 from onnx_scatterx.engine.analysis.domain.call import Knowledge, Scope
 from onnx_scatterx.engine.analysis.domain.overflow import is_size
-from onnx_scatterx.engine.budget.budget import within_limits
+from onnx_scatterx.engine.budget.spending import within_limits
 from onnx_scatterx.engine.lift.access import Access
 from onnx_scatterx.engine.lift.bounds import LAST_WINS, Duplicates, duplicates_of
 from onnx_scatterx.engine.lift.in_theory import InTheory

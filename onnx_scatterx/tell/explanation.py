@@ -16,7 +16,7 @@ from onnx_scatterx.doors.api.optimization import (
     loaded_ir,
     optimize,
 )
-from onnx_scatterx.engine.budget.budget import LimitError, budget, own_budget, within_limits
+from onnx_scatterx.engine.budget.spending import LimitError, budget, own_budget, within_limits
 from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.engine.terms.symbol_ids import foreign_symbols
 from onnx_scatterx.errors import ScatterXError

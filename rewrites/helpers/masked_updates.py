@@ -20,7 +20,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.tensor import Shape
-from onnx_scatterx.engine.budget.budget import budget
+from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.last_bits import computes_alike
 from onnx_scatterx.engine.plan.rule import Context

@@ -24,8 +24,8 @@ from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.engine.analysis.operators import slicing
 from onnx_scatterx.engine.analysis.operators.gathers import named_axes
 from onnx_scatterx.engine.analysis.operators.reshaping import may_copy
-from onnx_scatterx.engine.budget.budget import budget
 from onnx_scatterx.engine.budget.limits import PRICES
+from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.terms import Term, term
 

@@ -21,7 +21,7 @@ import onnx_ir as ir
 from onnx_ir.passes.common import InlinePass
 
 from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.budget.budget import budget, within_limits
+from onnx_scatterx.engine.budget.spending import budget, within_limits
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.plan.neighbours import has_quantizers
 from onnx_scatterx.graphs.cleanup import Names, cloned, remove_dead, replace_uses, stand_for

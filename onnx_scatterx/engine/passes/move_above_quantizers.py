@@ -18,7 +18,7 @@ from functools import partial
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.budget import within_limits
+from onnx_scatterx.engine.budget.spending import within_limits
 from onnx_scatterx.engine.lift.quantization import is_quantizer
 from onnx_scatterx.engine.passes.integer_nodes import IntegerNodes
 from onnx_scatterx.engine.passes.job import NUMBER, Job

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.budget import LimitError, own_budget
+from onnx_scatterx.engine.budget.spending import LimitError, own_budget
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.plan.commit import REPLACES
 from onnx_scatterx.engine.plan.planner import GraphContext

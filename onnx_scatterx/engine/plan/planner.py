@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.budget.budget import budget
 from onnx_scatterx.engine.budget.limits import PRICES
+from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.device.costs import Costs, Work
 from onnx_scatterx.engine.mosaic.constants import Constants
 from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, Rule, cheapest

@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onnx_scatterx.engine.budget.budget import Memo, budget
 from onnx_scatterx.engine.budget.limits import LIMITS, NARROW, PRICES
+from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.terms.constraints import Layer
+from onnx_scatterx.engine.terms.memo import Memo
 from onnx_scatterx.engine.terms.tabulate import no_leaf
 from onnx_scatterx.engine.terms.terms import (
     Atom,

@@ -11,8 +11,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar, cast
 
-from onnx_scatterx.engine.budget.budget import Memo, budget
 from onnx_scatterx.engine.budget.limits import LIMITS
+from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.terms.constraints import (
     Asked,
     Elements,
@@ -24,6 +24,7 @@ from onnx_scatterx.engine.terms.constraints import (
     weaker,
 )
 from onnx_scatterx.engine.terms.counterexamples import Counterexamples
+from onnx_scatterx.engine.terms.memo import Memo
 from onnx_scatterx.engine.terms.one_size import OneSize, never_negative
 from onnx_scatterx.engine.terms.search import prove
 from onnx_scatterx.engine.terms.terms import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onnx_scatterx.engine.budget.budget import budget
+from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.terms.constraints import Asked
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.terms import (

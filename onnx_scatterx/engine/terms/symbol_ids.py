@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from onnx_scatterx.engine.budget.budget import Memo
 from onnx_scatterx.engine.budget.limits import LIMITS
+from onnx_scatterx.engine.terms.memo import Memo
 
 
 class SymbolId:

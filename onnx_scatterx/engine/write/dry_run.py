@@ -21,8 +21,8 @@ from onnx_scatterx.engine.analysis.domain.tensor import IndexOf, TensorValue
 from onnx_scatterx.engine.analysis.domain.widening import widened
 from onnx_scatterx.engine.analysis.operators import generators
 from onnx_scatterx.engine.analysis.transfers import transferred
-from onnx_scatterx.engine.budget.budget import QuestionSpentError, TooLargeError, budget
 from onnx_scatterx.engine.budget.limits import PRICES
+from onnx_scatterx.engine.budget.spending import QuestionSpentError, TooLargeError, budget
 from onnx_scatterx.engine.terms.terms import Term, coord, element
 from onnx_scatterx.engine.write.kernels import KERNELS, OF_INPUTS, has_kernel, lacking
 from onnx_scatterx.graphs.constants import constant

@@ -16,7 +16,8 @@ import pytest
 
 from onnx_scatterx import Reason, explain, optimize
 from onnx_scatterx.engine.analysis.model_analysis import interpret
-from onnx_scatterx.engine.budget.budget import (
+from onnx_scatterx.engine.budget.limits import LIMITS
+from onnx_scatterx.engine.budget.spending import (
     Budget,
     PartSpentError,
     SpentError,
@@ -25,7 +26,6 @@ from onnx_scatterx.engine.budget.budget import (
     own_budget,
     within_limits,
 )
-from onnx_scatterx.engine.budget.limits import LIMITS
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.simplify import simplify
 from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
@@ -165,7 +165,7 @@ TOLD = """
 from tests.helpers.hostile import HOSTILE, pyramid
 from tests.engine.analysis.test_limits import limited, outcome
 import hashlib
-import onnx_scatterx.engine.budget.budget as budget
+import onnx_scatterx.engine.budget.spending as budget
 used = []
 charge = budget.Budget.charge_part
 budget.Budget.charge_part = lambda self, steps: (used.append(steps), charge(self, steps))[1]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from onnx_scatterx.doors.api.optimization import inspect_records
-from onnx_scatterx.engine.budget.budget import own_budget
+from onnx_scatterx.engine.budget.spending import own_budget
 from onnx_scatterx.engine.lift import copies
 from onnx_scatterx.engine.lift.in_theory import InTheory
 from onnx_scatterx.engine.passes.settings import Settings

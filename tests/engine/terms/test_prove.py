@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from onnx_scatterx.engine.budget.budget import budget
+from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.terms import search
 from onnx_scatterx.engine.terms.one_size import never_negative
 from onnx_scatterx.engine.terms.prove import Facts

@@ -27,8 +27,8 @@ from typing import Any, NamedTuple, TypeAlias, cast
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.budget import budget
 from onnx_scatterx.engine.budget.limits import LIMITS, PRICES
+from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.terms.symbol_ids import keeps
 from onnx_scatterx.engine.terms.tabulate import fitted, tabulated
 from onnx_scatterx.engine.terms.terms import (

@@ -8,8 +8,8 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.tensor import ElementOf, LongSize, Shape, TensorValue
-from onnx_scatterx.engine.budget.budget import budget
 from onnx_scatterx.engine.budget.limits import LIMITS
+from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.simplify import simplify
 from onnx_scatterx.engine.terms.symbol_ids import keeps

@@ -16,7 +16,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis.domain.call import given, require
 from onnx_scatterx.engine.analysis.domain.overflow import capped
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
-from onnx_scatterx.engine.budget.budget import LimitError
+from onnx_scatterx.engine.budget.spending import LimitError
 from onnx_scatterx.engine.terms.terms import interval_of
 from onnx_scatterx.engine.write.forms.request import Request
 
