@@ -17,7 +17,6 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.overflow import magnitude
 from onnx_scatterx.engine.lift.in_theory import modulus_of
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
@@ -86,7 +85,7 @@ def _may_wrap(window: Window, scatter: Scatter) -> bool:
 
     The original checks an index that does not wrap around.
     """
-    narrow = window.start.dtype != _INT64 or magnitude(window.origin, scatter.facts) < _FAR
+    narrow = window.start.dtype != _INT64 or scatter.facts.magnitude(window.origin) < _FAR
     return window.round and not narrow
 
 

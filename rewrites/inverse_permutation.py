@@ -14,7 +14,6 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis.domain.tensor import read_value
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
-from onnx_scatterx.engine.terms.terms import dim_of, symbol_of
 from onnx_scatterx.engine.write.reduce import argsort, reduced, take
 from onnx_scatterx.graphs.traversal import made_by, written
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
@@ -59,7 +58,7 @@ def _is_permutation(layout: Arrangement, context: Context) -> bool:
         return False
     (axis,), (dim,) = layout.axes, layout.dims
     target = s.index_exprs[axis]
-    atom = symbol_of(target)
+    atom = target.symbol
     value = read_value(atom)
     node = made_by(value, "TopK")
     if atom is None or node is None or node.outputs[1] is not value:
@@ -70,7 +69,7 @@ def _is_permutation(layout: Arrangement, context: Context) -> bool:
     if keys is None or given is None:
         return False
     sorted_axis = given % len(keys)
-    if along != [sorted_axis] or dim_of(atom.parts[sorted_axis]) != dim:
+    if along != [sorted_axis] or atom.parts[sorted_axis].dim != dim:
         return False
     sizes = keys[sorted_axis], s.shape[dim]
     return all(s.facts.equal(n, s.data_shape[axis]) for n in sizes)

@@ -22,8 +22,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis.domain.tensor import ElementOf, Shape, TensorValue
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.rule import Context
-from onnx_scatterx.engine.terms.simplify import simplify
-from onnx_scatterx.engine.terms.terms import Symbol, Term, as_term, dim_of, term
+from onnx_scatterx.engine.terms.terms import Symbol, Term, term
 from onnx_scatterx.graphs.traversal import made_by, written
 from onnx_scatterx.text.reasons import granted, only, refuse_unless
 
@@ -110,9 +109,9 @@ def mask_of(node: ir.Node | None, context: Context) -> Mask:
 def row_of(target: Term) -> tuple[Symbol, int, int] | None:
     """Return (atom, r, d) where a target is row r of a tensor at x_d, else None."""
     (atom,) = target.atoms if len(target.atoms) == 1 else (None,)
-    if not isinstance(atom, Symbol) or target is not as_term(atom) or len(atom.parts) != 2:
+    if not isinstance(atom, Symbol) or target is not term(atom) or len(atom.parts) != 2:
         return None
-    row, dim = atom.parts[0].constant, dim_of(atom.parts[1])
+    row, dim = atom.parts[0].constant, atom.parts[1].dim
     return None if row is None or dim is None else (atom, row, dim)
 
 
@@ -135,7 +134,7 @@ def masked(scatter: Scatter, context: Context) -> Masked:
     # If an axis is empty, nothing is written.
     facts = scatter.facts.assuming(*(scatter.data_shape[a] - 1 for a in rows.values()))
     # Else these are the first few true elements only.
-    refuse_unless(facts.equal(simplify(scatter.shape[dim], facts), mask.count))
+    refuse_unless(facts.equal(facts.simplify(scatter.shape[dim]), mask.count))
     axes = tuple(rows.get(r) for r in range(len(mask.shape)))
     by_mask = Masked(scatter, mask, axes, dim, tuple(others.items()))
     refuse_unless(1 <= len(by_mask.rounds) <= _ROUNDS)
@@ -229,7 +228,7 @@ def _by_position(node: ir.Node, rows: TensorValue, scatter: Scatter, context: Co
     source, equal = granted(node.inputs[0]), scatter.facts.equal
     refuse_unless(written(node, "axis", 0) == 0)
     index_map, known = granted(rows.index_map), context.provenance.abstract
-    given = [row_of(as_term(s)) for s in index_map.atoms]
+    given = [row_of(term(s)) for s in index_map.atoms]
     parts = sorted((row for row in given if row is not None), key=lambda row: row[1])
     refuse_unless(parts and all(row[1:] == (r, 0) for r, row in enumerate(parts)))
     flat = made_by(source, "Flatten", "Reshape") if len(parts) > 1 else None
@@ -238,7 +237,7 @@ def _by_position(node: ir.Node, rows: TensorValue, scatter: Scatter, context: Co
     refuse_unless(len(lines) + len(parts) == len(shape) + 1)
     position = term(0)
     for symbol, r, _ in parts:
-        position = position * shape[r] + as_term(symbol)
+        position = position * shape[r] + term(symbol)
     refuse_unless(all(map(equal, lines[1:], shape[len(parts) :])) and equal(position, index_map))
     return whole, [symbol for symbol, *_ in parts]
 

@@ -21,7 +21,7 @@ from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue, read
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.rule import Context
 from onnx_scatterx.engine.terms.tabulate import tabulated
-from onnx_scatterx.engine.terms.terms import Symbol, Term, as_numbers, dim_of, symbol_of, term
+from onnx_scatterx.engine.terms.terms import Symbol, Term, as_numbers, term
 from onnx_scatterx.engine.write.reduce import iota, ring
 from onnx_scatterx.engine.write.reshape import reshape
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement
@@ -142,7 +142,7 @@ def _constant(target: Term, layout: Arrangement, context: Context) -> _Index | N
 
 def _line(target: Term, layout: Arrangement, context: Context) -> _Index | None:
     """Return an index that is a coordinate of the update."""
-    dim, order, numbers = dim_of(target), layout.dims_in_order, context.numbers
+    dim, order, numbers = target.dim, layout.dims_in_order, context.numbers
     if dim is None:
         return None
     size, added = layout.scatter.shape[dim], [i for i, d in enumerate(order) if d != dim]
@@ -179,7 +179,7 @@ def index_tensor(
     target: Term, context: Context
 ) -> tuple[Symbol, ir.Value, ir.DataType, Shape] | None:
     """Return the tensor of integers that a target is an element of, with its type and shape."""
-    atom = symbol_of(target)
+    atom = target.symbol
     value = read_value(atom)
     if atom is None or value is None or not context.numbers.reader.is_available(value):
         return None

@@ -23,8 +23,8 @@ from onnx_scatterx.engine.terms.terms import (
     Symbol,
     Term,
     as_numbers,
-    as_term,
     coord,
+    term,
 )
 from onnx_scatterx.text.reasons import Reason, Refusal, attempt
 from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant, Lookup
@@ -135,7 +135,7 @@ def _told_apart(target: Term, facts: Facts) -> frozenset[int]:
     """Return the dims whose coordinates determine a target, an element of a tensor."""
     moving = [atom for atom in target.atoms if atom.coords]
     (atom,) = moving if len(moving) == 1 else (None,)
-    if not isinstance(atom, Symbol) or (target - as_term(atom)).coords:
+    if not isinstance(atom, Symbol) or (target - term(atom)).coords:
         return frozenset()
     known = facts.of_elements(atom)
     dims = [d for part in atom.parts for d in part.coords]
@@ -150,14 +150,13 @@ def _told_apart(target: Term, facts: Facts) -> frozenset[int]:
 def modulus_of(target: Term) -> tuple[Term, Term] | None:
     """Return (t, m) if a term is ``t mod m``, which is written ``t - m * floor(t / m)``.
 
-    >>> from onnx_scatterx.engine.terms.terms import modulo
-    >>> modulus_of(modulo(coord(0) + 3, 8))
+    >>> modulus_of((coord(0) + 3) % 8)
     (x0 + 3, 8)
     """
     for atom in target.atoms:
         if isinstance(atom, FloorDiv):
             inside, divisor = atom.parts
-            if target + divisor * as_term(atom) is inside:
+            if target + divisor * term(atom) is inside:
                 return inside, divisor
     return None
 

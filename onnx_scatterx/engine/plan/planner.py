@@ -20,7 +20,6 @@ from onnx_scatterx.engine.device.costs import Costs, Work
 from onnx_scatterx.engine.mosaic.constants import Constants
 from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, Rule, cheapest
 from onnx_scatterx.engine.plan.runtime_patterns import GraphValues, obstacle
-from onnx_scatterx.engine.terms.simplify import simplify
 from onnx_scatterx.engine.terms.terms import Term
 from onnx_scatterx.engine.write.available import AvailableValues
 from onnx_scatterx.engine.write.outer_values import VisibleValues
@@ -133,4 +132,4 @@ class Planner:
 
     def simplified(self, t: Term) -> Term:
         """Return a term with the cases decided that the facts decide."""
-        return simplify(t, self.facts)
+        return self.facts.simplify(t)

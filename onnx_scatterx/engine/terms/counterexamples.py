@@ -27,7 +27,7 @@ from onnx_scatterx.engine.terms.terms import (
     Interval,
     Symbol,
     Term,
-    as_term,
+    term,
 )
 
 _GREATEST = 5000.0  # of a size at a point
@@ -197,7 +197,7 @@ class Counterexamples:
         count, allowed = self._allowed
         if not count:
             for leaf, (modulus, residue) in self._layer.residues.items():
-                numbers = self._values(as_term(leaf)).numbers
+                numbers = self._values(term(leaf)).numbers
                 allowed = allowed & (numbers % modulus == residue)
         for fact in itertools.islice(self._layer.facts, count, None):
             values = self._values(fact)

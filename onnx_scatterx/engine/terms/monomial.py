@@ -16,7 +16,7 @@ from onnx_scatterx.engine.budget.spending import TooLargeError
 from onnx_scatterx.engine.terms.atom import Atom, Interval
 
 if TYPE_CHECKING:
-    from onnx_scatterx.engine.terms.polynomial import Term
+    from onnx_scatterx.engine.terms.algebra import Term
 
 
 Monomial: TypeAlias = "tuple[Atom, ...]"

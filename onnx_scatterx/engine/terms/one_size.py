@@ -144,12 +144,12 @@ def never_negative(t: Term, leaf: Symbol, low: int, known: tuple[Term, ...] = ()
 
     Only values at which the terms in ``known``, of the same leaf, are >= 0 count.
 
-    >>> from onnx_scatterx.engine.terms.terms import floor_div, size
+    >>> from onnx_scatterx.engine.terms.terms import size
     >>> n = size("n")
     >>> (leaf,) = n.leaves()
-    >>> never_negative(n - floor_div(n + 1, 2) - floor_div(n, 2), leaf, 0)
+    >>> never_negative(n - (n + 1) // 2 - n // 2, leaf, 0)
     True
-    >>> never_negative(n - 4, leaf, 0), never_negative(n - 4, leaf, 0, (floor_div(n, 2) - 2,))
+    >>> never_negative(n - 4, leaf, 0), never_negative(n - 4, leaf, 0, (n // 2 - 2,))
     (False, True)
     """
     if t.never_negative_from is None:
