@@ -24,8 +24,8 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis.domain.call import Knowledge, Scope
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue, is_integer
 from onnx_scatterx.engine.analysis.transfers import transferred
-from onnx_scatterx.engine.budget.budget import within_limits
 from onnx_scatterx.engine.budget.limits import LIMITS
+from onnx_scatterx.engine.budget.spending import within_limits
 from onnx_scatterx.errors import MissingRuntimeError
 from onnx_scatterx.graphs.constants import constant, overridable
 from onnx_scatterx.processes.child import Closing, NoReply

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.budget import LimitError, budget
+from onnx_scatterx.engine.budget.spending import LimitError, budget
 from onnx_scatterx.engine.mosaic.constants import Constants
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.step import Pass

@@ -15,8 +15,8 @@ from onnx_scatterx.assumptions.clauses import (
 )
 from onnx_scatterx.assumptions.fixed_sizes import open_sizes, places_of, template
 from onnx_scatterx.engine.analysis.assumed import holds_integers, symbols_of
-from onnx_scatterx.engine.budget.budget import Budget, of_command
 from onnx_scatterx.engine.budget.limits import LIMITS
+from onnx_scatterx.engine.budget.spending import Budget, of_command
 from onnx_scatterx.engine.device.costs import check_sizes
 from onnx_scatterx.engine.device.violations import Violation
 from onnx_scatterx.engine.passes.job import Job

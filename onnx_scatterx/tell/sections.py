@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.budget import within_limits
+from onnx_scatterx.engine.budget.spending import within_limits
 from onnx_scatterx.engine.lift.access import Access
 from onnx_scatterx.engine.lift.copies import Moved, copies_of, moved
 from onnx_scatterx.engine.lift.in_theory import InTheory

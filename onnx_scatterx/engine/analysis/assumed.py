@@ -24,14 +24,13 @@ import onnx_ir as ir
 from onnx_scatterx.assumptions.assumption import NOTHING, Assumption, Relation
 from onnx_scatterx.assumptions.clauses import Clause, by_name
 from onnx_scatterx.assumptions.expressions import evaluate, names
-from onnx_scatterx.engine.analysis.domain.overflow import most_of
 from onnx_scatterx.engine.analysis.domain.tensor import DeclaredDim, DimOf, Shape, TensorValue
 from onnx_scatterx.engine.analysis.domain.widening import widened
 from onnx_scatterx.engine.analysis.operators.generators import of_attributes, of_tensor
 from onnx_scatterx.engine.analysis.shapes import Exclusion, fact_of
 from onnx_scatterx.engine.terms.constraints import Elements
 from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Symbol, Term, coord, modulo, size, term
+from onnx_scatterx.engine.terms.terms import Symbol, Term, coord, size, term
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.graphs.constants import overridable
 
@@ -117,11 +116,11 @@ class Assumptions:
         if bound is None:
             return []
         if comparison.modulus:
-            value = modulo(value, comparison.modulus)
+            value = value % comparison.modulus
         match comparison.sign:
             case "<=" | "<":
                 bound = bound - (comparison.sign == "<")
-                most = most_of(term(bound))  # no axis is longer than that
+                most = term(bound).within_axes()[1]  # no axis is longer than that
                 return [bound - value, *([int(most) - value] if most < math.inf else [])]
             case ">=":
                 return [value - bound]

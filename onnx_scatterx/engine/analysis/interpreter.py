@@ -37,7 +37,8 @@ from onnx_scatterx.engine.analysis.shapes import (
     suspected_sizes,
 )
 from onnx_scatterx.engine.analysis.transfers import transferred
-from onnx_scatterx.engine.budget.budget import (
+from onnx_scatterx.engine.budget.limits import LIMITS, PRICES
+from onnx_scatterx.engine.budget.spending import (
     LimitError,
     PartSpentError,
     SpentError,
@@ -45,7 +46,6 @@ from onnx_scatterx.engine.budget.budget import (
     budget,
     own_budget,
 )
-from onnx_scatterx.engine.budget.limits import LIMITS, PRICES
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.graphs.constants import constant
 from onnx_scatterx.graphs.traversal import (

@@ -18,7 +18,7 @@ from onnx_scatterx.engine.analysis.infeasible import InfeasibleError
 from onnx_scatterx.engine.analysis.interpreter import Interpreter
 from onnx_scatterx.engine.analysis.operators.generators import of_tensor
 from onnx_scatterx.engine.analysis.shapes import Exclusion
-from onnx_scatterx.engine.budget.budget import budget
+from onnx_scatterx.engine.budget.spending import budget
 
 
 def interpret(

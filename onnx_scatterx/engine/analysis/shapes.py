@@ -38,7 +38,7 @@ from onnx_scatterx.engine.analysis.operators.reduction import REDUCTIONS
 from onnx_scatterx.engine.analysis.operators.reshaping import sizes_at_stake
 from onnx_scatterx.engine.analysis.transfers import TRANSFERS
 from onnx_scatterx.engine.budget.limits import LIMITS
-from onnx_scatterx.engine.terms.terms import Term, as_term, term
+from onnx_scatterx.engine.terms.terms import Term, term
 
 
 class _Trust(enum.IntEnum):
@@ -244,7 +244,7 @@ def suspected_sizes(call: Call, results: Sequence[TensorValue]) -> Iterator[Excl
     if call.node.op_type in REDUCTIONS:
         facts = call.older_facts
         sizes = (d for d in x.shape if not facts.is_nonnegative(d - 1))
-        yield from ((as_term(leaf), 0) for d in sizes for leaf in d.leaves())
+        yield from ((term(leaf), 0) for d in sizes for leaf in d.leaves())
     elif call.node.op_type == "Squeeze":
         yield from ((d, 1) for d in x.shape if not is_never_one(d, call.facts))
 

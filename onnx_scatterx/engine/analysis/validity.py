@@ -19,13 +19,12 @@ from onnx_scatterx.engine.analysis.domain.call import (
     given,
     require,
 )
-from onnx_scatterx.engine.analysis.domain.overflow import magnitude
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.engine.analysis.operators import slicing
 from onnx_scatterx.engine.analysis.operators.gathers import named_axes
 from onnx_scatterx.engine.analysis.operators.reshaping import may_copy
-from onnx_scatterx.engine.budget.budget import budget
 from onnx_scatterx.engine.budget.limits import PRICES
+from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.terms import Term, term
 
@@ -128,7 +127,7 @@ def _counted(call: Call) -> list[Term]:
 
 def _axes(call: Call) -> list[Term]:
     """No size is negative, even if it depends on numbers that are known only at run time."""
-    return [n for n in call.known(0).dims if magnitude(n, call.facts) == math.inf]
+    return [n for n in call.known(0).dims if call.facts.magnitude(n) == math.inf]
 
 
 def _chosen(call: Call) -> list[Term]:

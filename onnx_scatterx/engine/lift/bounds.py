@@ -15,8 +15,8 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Knowledge, Scope, UnknownAttributeError
-from onnx_scatterx.engine.budget.budget import LimitError, budget
 from onnx_scatterx.engine.budget.limits import LIMITS
+from onnx_scatterx.engine.budget.spending import LimitError, budget
 from onnx_scatterx.engine.lift.access import Access
 from onnx_scatterx.engine.lift.affine import AffineAxis
 from onnx_scatterx.engine.lift.footprint import Piece, pieces

@@ -28,7 +28,7 @@ from onnx_scatterx.engine.lift.access import (
     value_of,
 )
 from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Term, coord, modulo, term
+from onnx_scatterx.engine.terms.terms import Term, coord, term
 from onnx_scatterx.graphs.traversal import SCATTERS
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError, refuse_unless
 
@@ -203,7 +203,7 @@ def _tensor_scatter(call: Call, data: TensorValue) -> Reading:
     start = term(0) if starts is None else formula_of(call, 2, starts)
     target = start + coord(axis)
     if call.string("mode", "linear") == "circular":
-        target = modulo(target, data.dims[axis])
+        target = target % data.dims[axis]
     # The operator checks that the other dims agree.
     shape = tuple(
         u if d == axis else s for d, (u, s) in enumerate(zip(update.dims, data.dims, strict=True))

@@ -32,7 +32,6 @@ from onnx_scatterx.engine.mosaic.strided_interval import (
     StridedInterval,
     View,
 )
-from onnx_scatterx.engine.terms.simplify import simplify
 from onnx_scatterx.engine.terms.terms import Term, term
 from onnx_scatterx.graphs.traversal import makers, reached
 
@@ -179,7 +178,7 @@ def _slice(provenance: Provenance, call: Call) -> list[Mosaic | None]:
     x = _first(provenance, call)
     for axis, start, end, step in slice_arguments(call):
         bounds = slice_bounds(start, end, step, x.shape[axis])
-        first, count = (simplify(t, provenance.facts) for t in bounds)
+        first, count = (provenance.facts.simplify(t) for t in bounds)
         x = given(x.sliced(axis, first, count, step, provenance.facts))
     return [x]
 

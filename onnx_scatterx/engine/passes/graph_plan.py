@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.budget import LimitError, SpentError, budget
+from onnx_scatterx.engine.budget.spending import LimitError, SpentError, budget
 from onnx_scatterx.engine.lift.lift_scatter import is_scatter
 from onnx_scatterx.engine.lift.quantization import QUANTIZED
 from onnx_scatterx.engine.mosaic.provenance import Provenance

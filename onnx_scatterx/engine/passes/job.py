@@ -13,7 +13,7 @@ from onnx_scatterx.assumptions.clauses import Clause
 from onnx_scatterx.engine.analysis.domain.call import Scope
 from onnx_scatterx.engine.analysis.infeasible import misread_node
 from onnx_scatterx.engine.analysis.model_analysis import ModelAnalysis
-from onnx_scatterx.engine.budget.budget import of_scatter
+from onnx_scatterx.engine.budget.spending import of_scatter
 from onnx_scatterx.engine.device.costs import Costs, costs_of, in_terms
 from onnx_scatterx.engine.device.violations import Violation
 from onnx_scatterx.engine.lift.bounds import learn_bounds

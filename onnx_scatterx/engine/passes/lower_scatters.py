@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.budget import LimitError, budget, own_budget
+from onnx_scatterx.engine.budget.spending import LimitError, budget, own_budget
 from onnx_scatterx.engine.device.violations import refusals
 from onnx_scatterx.engine.lift.lift_scatter import is_scatter
 from onnx_scatterx.engine.lift.quantization import QUANTIZED

@@ -15,8 +15,8 @@ from typing import TypeAlias
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.budget import LimitError, budget
 from onnx_scatterx.engine.budget.limits import LIMITS
+from onnx_scatterx.engine.budget.spending import LimitError, budget
 from onnx_scatterx.engine.lift.lift_scatter import is_scatter
 from onnx_scatterx.engine.lift.quantization import (
     Quantization,

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from onnx_scatterx.engine.budget.budget import within_limits
+from onnx_scatterx.engine.budget.spending import within_limits
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.marks import NUMBER
 from onnx_scatterx.engine.plan.neighbours import has_quantizers

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.budget import LimitError, budget
+from onnx_scatterx.engine.budget.spending import LimitError, budget
 from onnx_scatterx.engine.lift.lift_scatter import is_scatter
 from onnx_scatterx.engine.lift.quantization import QUANTIZED, QUANTIZERS, is_quantizer
 from onnx_scatterx.engine.passes.graph_plan import kept_scatters

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.budget import budget
+from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.lift.quantization import QUANTIZERS, is_quantizer, operands_of
 from onnx_scatterx.engine.mosaic.provenance import Provenance
 from onnx_scatterx.graphs.traversal import reached, read_by, readers

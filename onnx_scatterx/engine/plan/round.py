@@ -9,8 +9,8 @@ from typing import TypeVar
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.budget import budget, of_scatter
 from onnx_scatterx.engine.budget.limits import PRICES
+from onnx_scatterx.engine.budget.spending import budget, of_scatter
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.mosaic.existing_view import existing_views
 from onnx_scatterx.engine.mosaic.provenance import Lifted, Provenance

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.tensor import ElementOf, Shape, TensorValue, read_value
-from onnx_scatterx.engine.budget.budget import budget
+from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.lift.in_theory import InTheory
 from onnx_scatterx.engine.lift.lift_scatter import Gather, Scatter
 from onnx_scatterx.engine.mosaic.cells import Cell
@@ -22,7 +22,7 @@ from onnx_scatterx.engine.mosaic.mosaic import Mosaic
 from onnx_scatterx.engine.mosaic.provenance import Provenance
 from onnx_scatterx.engine.plan.last_bits import computes_alike
 from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Symbol, Term, element, symbol_of, term
+from onnx_scatterx.engine.terms.terms import Symbol, Term, element, term
 from onnx_scatterx.engine.write.native.unique import is_unique
 from onnx_scatterx.engine.write.numbers import Numbers
 from onnx_scatterx.engine.write.writer import Writer
@@ -127,7 +127,7 @@ class Context:
 
     def element_read(self, target: Term) -> tuple[Symbol, ir.Value] | None:
         """Return (symbol, tensor) if a target is an element of a tensor, at the symbol's parts."""
-        symbol = symbol_of(target)
+        symbol = target.symbol
         value = read_value(symbol)
         return None if symbol is None or value is None else (symbol, value)
 

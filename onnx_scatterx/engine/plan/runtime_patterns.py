@@ -17,7 +17,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.budget.budget import budget, within_limits
+from onnx_scatterx.engine.budget.spending import budget, within_limits
 from onnx_scatterx.engine.lift.quantization import (
     Quantization,
     is_quantizer,

@@ -16,13 +16,12 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import shapes
 from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.analysis.domain.overflow import most_of
 from onnx_scatterx.engine.analysis.domain.tensor import IndexOf, TensorValue
 from onnx_scatterx.engine.analysis.domain.widening import widened
 from onnx_scatterx.engine.analysis.operators import generators
 from onnx_scatterx.engine.analysis.transfers import transferred
-from onnx_scatterx.engine.budget.budget import QuestionSpentError, TooLargeError, budget
 from onnx_scatterx.engine.budget.limits import PRICES
+from onnx_scatterx.engine.budget.spending import QuestionSpentError, TooLargeError, budget
 from onnx_scatterx.engine.terms.terms import Term, coord, element
 from onnx_scatterx.engine.write.kernels import KERNELS, OF_INPUTS, has_kernel, lacking
 from onnx_scatterx.graphs.constants import constant
@@ -131,7 +130,7 @@ class MadeValues:
         """
         tensor = self[value]
         if tensor.shape is not None and tensor.constant is None:
-            end = min(self.scope.facts.interval(size)[1], most_of(size))
+            end = min(self.scope.facts.interval(size)[1], size.within_axes()[1])
             origin, coords = IndexOf(value, size), map(coord, range(len(tensor.shape)))
             low = 0 if from_zero else -end
             index = element(origin, coords, name="index", low=low, high=end - 1)

@@ -11,7 +11,7 @@ from onnx_scatterx.assumptions.expressions import parts_of
 from onnx_scatterx.engine.analysis.assumed import holds_integers
 from onnx_scatterx.engine.analysis.operators.gathers import READS
 from onnx_scatterx.engine.passes.settings import Settings
-from onnx_scatterx.engine.terms.terms import Indicator, PositivePart, Term, symbol_of
+from onnx_scatterx.engine.terms.terms import Indicator, PositivePart, Term
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.targets.target import Target
 from onnx_scatterx.tell.advice.change import Change, promises
@@ -172,7 +172,7 @@ def _positions(record: NodeRecord) -> Iterator[tuple[str, int | str]]:
         return
     access = record.in_theory.access
     for expr, size in zip(access.index_exprs, access.data_shape, strict=True):
-        leaf = symbol_of(size)
+        leaf = size.symbol
         bound = size.constant if leaf is None else size_name(leaf)
         if bound is not None:
             yield from ((v.name or "", bound) for v in _read_by([expr]))

@@ -16,7 +16,7 @@ from onnx_scatterx.assumptions.expressions import evaluate
 from onnx_scatterx.assumptions.fixed_sizes import FixedSizes, open_sizes, template
 from onnx_scatterx.engine.analysis.domain.call import Scope
 from onnx_scatterx.engine.analysis.domain.tensor import DeclaredDim, DimOf
-from onnx_scatterx.engine.budget.budget import LimitError
+from onnx_scatterx.engine.budget.spending import LimitError
 from onnx_scatterx.engine.lift.first_failure import NodeFailure, first_failure
 from onnx_scatterx.engine.lift.lift_scatter import Scatter, is_scatter, lift_scatter
 from onnx_scatterx.engine.passes.job import Job

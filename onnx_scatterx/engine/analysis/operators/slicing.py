@@ -13,18 +13,16 @@ from onnx_scatterx.engine.analysis.domain.call import (
     given,
     require,
 )
-from onnx_scatterx.engine.analysis.domain.overflow import AXIS_LIMIT, magnitude
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.engine.analysis.operators.movement import moved, wrapped
+from onnx_scatterx.engine.budget.limits import AXIS_LIMIT
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.terms import (
     Number,
     Term,
     coord,
-    floor_div,
     maximum,
     minimum,
-    pos,
     term,
 )
 
@@ -42,7 +40,7 @@ def slice_bounds(start: Term, end: Term, stride: int, extent: Term) -> tuple[Ter
         last = extent if open_end else minimum(wrapped(end, extent), extent)
         if (end.constant or 0) <= -AXIS_LIMIT:
             last = term(0)
-        return first, pos(floor_div(last - first + stride - 1, stride))
+        return first, maximum((last - first + stride - 1) // stride, 0)
     if (start.constant or 0) >= AXIS_LIMIT:
         first = extent - 1
     # Unlike NumPy: a start before the axis is clamped into it (unless the axis is empty).
@@ -50,12 +48,12 @@ def slice_bounds(start: Term, end: Term, stride: int, extent: Term) -> tuple[Ter
     # Also unlike NumPy: the largest ends mean "up to the edge", which is the first element.
     to_edge = end.constant in (2**31 - 1, 2**63 - 1) or (end.constant or 0) <= -AXIS_LIMIT
     last = term(-1) if to_edge else maximum(wrapped(end, extent), -1)
-    return first, minimum(pos(floor_div(first - last - stride - 1, -stride)), extent)
+    return first, minimum(maximum((first - last - stride - 1) // -stride, 0), extent)
 
 
 def _may_be_edge(end: Term, facts: Facts) -> bool:
     """Return whether an end that is known only at run time may be one of the largest numbers."""
-    return end.constant is None and magnitude(end, facts) > AXIS_LIMIT // 2
+    return end.constant is None and facts.magnitude(end) > AXIS_LIMIT // 2
 
 
 def slice_arguments(call: Call) -> list[tuple[int, Term, Term, int]]:
@@ -119,7 +117,7 @@ def _windows(call: Call, extents: Shape, kernel: Sequence[Term]) -> tuple[Term, 
     strides = call.integers("strides") or [1] * len(room)
     require(len(strides) == len(room), min(strides, default=1) >= 1)
     if call.node.op_type in ("Conv", "FusedConv", "QLinearConv"):
-        return tuple(floor_div(r, s) + 1 for r, s in zip(room, strides, strict=True))
+        return tuple(r // s + 1 for r, s in zip(room, strides, strict=True))
     return tuple(_truncated(r, s, call.facts) + 1 for r, s in zip(room, strides, strict=True))
 
 
@@ -139,8 +137,8 @@ def _room(call: Call, extents: Shape, kernel: Sequence[Term]) -> list[Term]:
 
 def _truncated(room: Term, stride: int, facts: Facts) -> Term:
     if stride == 1 or facts.is_nonnegative(room):
-        return floor_div(room, stride)
-    return pos(floor_div(room, stride)) - pos(floor_div(-room, stride))
+        return room // stride
+    return maximum(room // stride, 0) - maximum(-room // stride, 0)
 
 
 def room_of_conv(call: Call) -> list[Term]:

@@ -16,8 +16,6 @@ from onnx_scatterx.engine.terms.terms import (
     Symbol,
     as_numbers,
     coord,
-    dim_of,
-    symbol_of,
     term,
 )
 from onnx_scatterx.engine.write.native.nodes import is_narrow
@@ -48,7 +46,7 @@ def _is_rows_of_a_mask(scatter: Scatter, provenance: Provenance) -> bool:
         (atom,) = atoms if len(atoms) == 1 else (None,)
         if not isinstance(atom, Symbol) or atom.parts != (term(depth), coord(0)):
             break
-        if symbol_of(target) is None:
+        if target.symbol is None:
             return False
         origins.add(atom.origin)
         depth += 1
@@ -67,7 +65,7 @@ def _is_rows_of_a_mask(scatter: Scatter, provenance: Provenance) -> bool:
 def _has_different_rows(scatter: Scatter) -> bool:
     """Compare the targets as numbers, for updates that agree in the dims that are targets."""
     facts = scatter.facts
-    moved = {dim_of(target) for target in scatter.index_exprs}
+    moved = {target.dim for target in scatter.index_exprs}
     wide = [
         d for d, n in enumerate(scatter.shape) if d not in moved and not facts.is_nonnegative(1 - n)
     ]
@@ -76,7 +74,7 @@ def _has_different_rows(scatter: Scatter) -> bool:
     columns = [
         (axis, target)
         for axis, target in enumerate(scatter.index_exprs)
-        if dim_of(target) is None and not target.leaves()
+        if target.dim is None and not target.leaves()
         if target.coords.issubset(wide) and is_narrow(target, scatter)
     ]
     extents = as_numbers(scatter.shape[d] for d in wide)
