@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.tensor import Shape
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
+from onnx_scatterx.engine.lift.lifting import Scatter
 from onnx_scatterx.engine.plan.rule import Context
 from onnx_scatterx.engine.terms.terms import Term, term
 from onnx_scatterx.text.reasons import refuse_unless

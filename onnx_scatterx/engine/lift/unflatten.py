@@ -19,7 +19,7 @@ from onnx_scatterx.engine.analysis.domain.call import Scope, UnknownAttributeErr
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.engine.analysis.operators.reshaping import reshaped
 from onnx_scatterx.engine.lift.affine import affine_along
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
+from onnx_scatterx.engine.lift.lifting import Scatter
 from onnx_scatterx.engine.terms.terms import Lookup, Term, coord, term
 
 _RESHAPES = {"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"}

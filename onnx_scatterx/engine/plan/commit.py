@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.operators.generators import of_tensor
-from onnx_scatterx.engine.lift.quantization import QUANTIZED
 from onnx_scatterx.engine.mosaic.provenance import Provenance
 from onnx_scatterx.engine.plan.last_bits import last_bits
 from onnx_scatterx.engine.plan.round import RewriteRound
 from onnx_scatterx.engine.plan.rule import Plan, Rule
 from onnx_scatterx.engine.plan.selection import Selection
+from onnx_scatterx.engine.quantizers.quantization import QUANTIZED
 from onnx_scatterx.engine.terms.terms import Term
 from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses
 from onnx_scatterx.graphs.traversal import all_nodes, makers, reached

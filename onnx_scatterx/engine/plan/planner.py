@@ -21,7 +21,7 @@ from onnx_scatterx.engine.mosaic.constants import Constants
 from onnx_scatterx.engine.mosaic.existing_view import ExistingView
 from onnx_scatterx.engine.mosaic.strided_interval import View
 from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, Rule, cheapest
-from onnx_scatterx.engine.plan.runtime_patterns import GraphValues, obstacle
+from onnx_scatterx.engine.quantizers.runtime_patterns import GraphValues, obstacle
 from onnx_scatterx.engine.terms.terms import Term
 from onnx_scatterx.engine.write.available import AvailableValues
 from onnx_scatterx.engine.write.outer_values import OuterValues

@@ -15,7 +15,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis.domain.tensor import ElementOf, Shape, TensorValue, read_value
 from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.lift.in_theory import InTheory
-from onnx_scatterx.engine.lift.lift_scatter import Gather, Scatter
+from onnx_scatterx.engine.lift.lifting import Gather, Scatter
 from onnx_scatterx.engine.mosaic.cells import Cell
 from onnx_scatterx.engine.mosaic.constants import Constants
 from onnx_scatterx.engine.mosaic.mosaic import Mosaic

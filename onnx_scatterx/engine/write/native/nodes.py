@@ -17,7 +17,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.tensor import ElementOf
 from onnx_scatterx.engine.budget.limits import NARROW
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
+from onnx_scatterx.engine.lift.lifting import Scatter
 from onnx_scatterx.engine.mosaic.provenance import Provenance
 from onnx_scatterx.engine.terms.tabulate import tabulated
 from onnx_scatterx.engine.terms.terms import Term, as_numbers

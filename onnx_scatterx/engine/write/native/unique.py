@@ -9,7 +9,7 @@ import numpy as np
 from onnx_scatterx.engine.analysis.domain.tensor import ElementOf
 from onnx_scatterx.engine.budget.limits import LIMITS
 from onnx_scatterx.engine.lift.in_theory import InTheory
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
+from onnx_scatterx.engine.lift.lifting import Scatter
 from onnx_scatterx.engine.mosaic.provenance import Provenance
 from onnx_scatterx.engine.terms.tabulate import tabulated
 from onnx_scatterx.engine.terms.terms import (

@@ -20,7 +20,7 @@ from onnx_scatterx.engine.budget.limits import LIMITS
 from onnx_scatterx.engine.lift.affine import affine_along
 from onnx_scatterx.engine.lift.footprint import Piece
 from onnx_scatterx.engine.lift.in_theory import InTheory
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
+from onnx_scatterx.engine.lift.lifting import Scatter
 from onnx_scatterx.engine.terms.terms import Number, Term, term
 from onnx_scatterx.text.reasons import Refusal
 from onnx_scatterx.text.visible import in_lines

@@ -18,7 +18,7 @@ from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.analysis.domain.widening import has_negative_size
 from onnx_scatterx.engine.analysis.infeasible import must_fail
 from onnx_scatterx.engine.budget.spending import LimitError
-from onnx_scatterx.engine.lift.lift_scatter import is_gather, is_scatter
+from onnx_scatterx.engine.lift.lifting import is_gather, is_scatter
 from onnx_scatterx.graphs.traversal import live_nodes, written
 
 _LISTED = 8  # numbers that are reported

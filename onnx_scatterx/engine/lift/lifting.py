@@ -12,7 +12,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Call, Scope, UnknownAttributeError
@@ -233,16 +232,6 @@ class Gather(Access):
 def is_gather(node: ir.Node, among: Collection[str] = READS) -> bool:
     """Return whether a node is one of the three operators that read by indices, or of some."""
     return node.op_type in among and node.domain == ""
-
-
-def is_arithmetic(node: ir.Node, scope: Scope) -> bool:
-    """Return whether a node reads known places of a vector of known numbers, such as a shape.
-
-    Such numbers are indices and sizes, not data.
-    """
-    data, indices = map(scope.of, node.inputs[:2])
-    listed = isinstance(data.content, np.ndarray) and indices.constant is not None
-    return listed and data.is_integer and data.rank == 1
 
 
 def lift_gather(node: ir.Node, scope: Scope) -> Gather | Refusal:
