@@ -21,7 +21,7 @@ from onnx_scatterx.theory import Move
 from tests.helpers.examples import are_all, daily
 from tests.helpers.support import parse
 
-MODELS = sorted((Path(__file__).parents[3] / "models").glob("*.onnx"))
+MODELS = sorted((Path(__file__).parents[2] / "models").glob("*.onnx"))
 
 EVERY_OTHER = """g (float[N, 8] x, float[M, 8] u) => (float[N, 8] y) {
         rows = Range (0, Squeeze (Shape <start = 0, end = 1> (u)), 1)
