@@ -15,9 +15,7 @@ from onnx_scatterx.engine.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.lower_scatters import LowerScatters
 from onnx_scatterx.engine.passes.settings import Settings
-from onnx_scatterx.engine.passes.shorten_shape_computations import ShortenShapeComputations
 from onnx_scatterx.engine.passes.step import Kind, Pass
-from onnx_scatterx.fitting.drop_default_reductions import DropDefaultReductions
 from onnx_scatterx.pipeline.order import PIPELINE, runs
 from onnx_scatterx.text.reasons import Refusal
 from tests.helpers.support import parse
@@ -27,9 +25,6 @@ ROW = """g (float[N, 2] x, float[1, 2] y) => (float[N, 2] z)
 # Two updates go to row 1: the second is written.
 TWICE = """g (float[4, 2] x, float[2, 2] y) => (float[4, 2] z)
     <int64[2, 1] i = {1, 1}> { z = ScatterND (x, i, y) }"""
-LONG = """g (float[N, 4] x) => (float[A, B] z) <int64[1] none = {}, int64[1] last = {1}> {
-    s = Shape (x) n = Gather (s, last) one = Neg (n) m = Neg (one) t = Concat <axis = 0> (m, n)
-    z = ConstantOfShape (t) }"""
 
 
 def operators(model: ir.Model) -> list[str]:
@@ -133,22 +128,6 @@ def test_passes_that_were_not_chosen_remove_nothing() -> None:
     assert [entry.reason for entry in report.gathers] == [Reason.NOT_CHOSEN]
 
 
-def test_a_pass_runs_on_a_model_without_scatters() -> None:
-    model = read(LONG)
-    assert passes.ShortenShapeComputations()(model).modified
-    assert len(model.graph) < len(read(LONG).graph)
-
-
-def test_a_pass_that_changes_an_attribute_says_so() -> None:
-    """ScatterElements of unknown indices is kept, and loses the attribute that says nothing."""
-    model = read("""g (float[4, 2] x, int64[3, 2] i, float[3, 2] u) => (float[4, 2] y) {
-        y = ScatterElements <reduction = "none"> (x, i, u) }""")
-    drop = passes.DropDefaultReductions(target="standard")
-    assert drop(model).modified
-    assert not drop(model).modified
-    assert not passes.LowerScatters(target="standard", rules=["view"])(model).modified
-
-
 def test_an_unknown_pass_is_an_error() -> None:
     with pytest.raises(ScatterXError, match="no pass is called 'ShareMask'; did you mean ShareMa"):
         onnx_scatterx.inspect(parse(ROW), passes=["ShareMask"])
@@ -158,12 +137,6 @@ def test_scatters_are_lowered_alone() -> None:
     model = read(ROW)
     LowerScatters.run(Job(model, Settings.of(target="standard")))
     assert "ScatterND" not in operators(model)
-
-
-def test_shapes_are_shortened_alone() -> None:
-    model = read(LONG)
-    assert ShortenShapeComputations.run(Job(model))
-    assert len(model.graph) < len(read(LONG).graph)
 
 
 @pytest.fixture
@@ -241,27 +214,3 @@ def test_the_model_after_a_pass_is_printed(
     assert capsys.readouterr().err.count("after ") == 11
     assert main([*arguments, "--print-after", "Nothing"]) == 2
     assert "there are all, ChangeOperatorSet" in capsys.readouterr().err
-
-
-def test_default_reductions_are_left_out_of_scatters_that_stay() -> None:
-    """In every graph, whatever else is done; other reductions are kept."""
-    text = """g (float[4, 2] x, int64[3, 1] i, float[3, 2] u, bool c, int64[3, 2] j)
-        => (float[4, 2] z) {
-        a = ScatterND <reduction = "none"> (x, i, u)
-        b = ScatterND <reduction = "add"> (a, i, u)
-        z = If (c) <
-            then_branch = yes () => (float[4, 2] t) {
-                t = ScatterElements <axis = 0, reduction = "none"> (b, j, u) },
-            else_branch = no () => (float[4, 2] e) { e = Neg (b) }> }"""
-    model = read(text)
-    assert DropDefaultReductions.run(Job(model))
-    assert not DropDefaultReductions.run(Job(model))
-    found = [
-        node.attributes["reduction"].as_string()
-        for graph in (model.graph, *model.graph.subgraphs())
-        for node in graph
-        if "reduction" in node.attributes
-    ]
-    assert found == ["add"]
-    result = onnx_scatterx.optimize(parse(text), target="standard")
-    assert "none" not in str(result.model)

@@ -14,6 +14,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Call, UnknownAttributeError
 from onnx_scatterx.engine.analysis.domain.tensor import ElementOf, Shape, TensorValue
+from onnx_scatterx.engine.budget.limits import NARROW
 from onnx_scatterx.engine.lift.affine import AffineAxis, affine_along, modulus_of
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.terms import Term, coord, element
@@ -108,6 +109,11 @@ class Access:
             else:
                 return None
         return dims
+
+    def is_narrow(self, target: Term) -> bool:
+        """Return whether a coordinate surely fits int64: beyond it the model's numbers wrap."""
+        low, high = self.facts.interval(target)
+        return low > -NARROW and high < NARROW
 
     def is_checked(self, dims: Collection[int] = ()) -> bool:
         """Return whether the node checks every index of a tensor over these dims of I.

@@ -27,7 +27,6 @@ from onnx_scatterx.engine.passes.marks import LAST_WINS
 from onnx_scatterx.engine.passes.step import Pass
 from onnx_scatterx.engine.plan.planner import GraphContext
 from onnx_scatterx.engine.terms.tabulate import tabulated
-from onnx_scatterx.engine.write.native.nodes import is_narrow
 from onnx_scatterx.engine.write.writer import INT64_MAX, Writer
 from onnx_scatterx.graphs.cleanup import replace_uses
 from onnx_scatterx.text.reasons import Refusal, RefusedError
@@ -185,7 +184,7 @@ def _rows(scatter: Scatter) -> np.ndarray | None:
         return None
     columns = []
     for axis, target in enumerate(scatter.index_exprs[:named]):
-        if target.leaves() or not is_narrow(target, scatter):
+        if target.leaves() or not scatter.is_narrow(target):
             return None
         column = tabulated(target, dict(enumerate(sizes))).ravel()
         size = scatter.data_shape[axis].constant

@@ -38,6 +38,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -104,6 +105,9 @@ _PAIRS = {
 }
 
 
+_FIRST = {*_PAIRS, "Add", "Expand", "Sub"}
+
+
 def _is_one(array: np.ndarray) -> bool:
     """Return whether a dividend is the constant that ONNX Runtime looks for.
 
@@ -126,57 +130,69 @@ def fusions(model: ir.Model) -> list[Fusion]:
     >>> [(found.rewrite.value, found.second.op_type) for found in fusions(model)]
     [('DivMulFusion', 'Mul')]
     """
-    found: list[Fusion] = []
-    roots = [(model.graph, False), *((f.graph, True) for f in model.functions.values())]
-    for root, is_function in roots:
-        graphs = with_subgraphs(root)
-        ops = {node.op_type for graph in graphs for node in graph if node.domain == ""}
-        if not ops.isdisjoint(("Add", "Expand", "Sub")) or any(
-            {op, then} <= ops for op, (then, _) in _PAIRS.items()
-        ):
-            reader = _Reader(overridable(model), frozenset(root.inputs if is_function else ()))
-            for graph in graphs:
-                found += reader.read(graph)
+    held = overridable(model)
+    found = list(_Reader(with_subgraphs(model.graph), held).found())
+    for function in model.functions.values():
+        graph = function.graph
+        found += _Reader(with_subgraphs(graph), held, frozenset(graph.inputs)).found()
     return found
+
+
+def _has_declared_sizes(node: ir.Node) -> bool:
+    """Return whether a node is a Shape or a Size of a tensor whose dims are declared."""
+    value = node.inputs[0] if is_operator(node, ("Shape", "Size")) else None
+    shape = None if value is None else value.shape
+    return shape is not None and all(isinstance(dim, int) for dim in shape)
 
 
 @dataclass
 class _Reader:
-    """Reads graphs as ONNX Runtime's optimizer does, outer graphs first.
+    """Reads a graph with its subgraphs as ONNX Runtime's optimizer does, outer graphs first.
 
-    ``given`` are inputs that a caller may give constants to. ``folded`` are the values that follow
-    from constants, also from these. Equal nodes have one number in ``numbers``, as far as they were
-    asked for.
+    ``given`` are inputs that a caller may give constants to. ``folded`` says of values whether they
+    follow from constants, also from these. Equal nodes have one number in ``numbers``. Both have
+    what was asked for.
     """
 
+    graphs: list[ir.Graph]
     overridable: frozenset[ir.Value]
-    given: frozenset[ir.Value]
-    folded: set[ir.Value] = field(default_factory=set)
+    given: frozenset[ir.Value] = frozenset()
+    folded: dict[ir.Value, bool] = field(default_factory=dict)
     numbers: dict[ir.Node, int] = field(default_factory=dict)
     keys: dict[object, int] = field(default_factory=dict)
-    holders: dict[ir.Graph, ir.Node] = field(default_factory=dict)
 
-    def read(self, graph: ir.Graph) -> Iterator[Fusion]:
-        """Yield the nodes of a graph that may be rewritten."""
-        for node in graph:
-            if self._is_folded(node):
-                self.folded.update(node.outputs)
-            self.holders.update(dict.fromkeys(graphs_of(node), node))
-        for node in graph:
-            if is_operator(node, ("Expand",)) and self._drops_zero(node):
-                yield Fusion(Rewrite.EXPAND, node, node, 0)
-            if is_operator(node, ("Add", "Sub")) and self._adds_zero(node):
-                yield Fusion(Rewrite.NOOP, node, node, 0)
-            if not is_operator(node, _PAIRS) or not node.outputs:
-                continue
-            (op, rewrite), value = _PAIRS[node.op_type], node.outputs[0]
-            if not all(self._leads(use.node, value, op) for use in value.uses()):
-                continue
-            second, place = self._reader_of(value, self._alike(node, graph)) or (None, 0)
-            if second is not None and is_operator(second, (op,)) and self._joins(second, graph):
-                found = Fusion(rewrite, node, second, place)
-                if self._matches(found):
-                    yield found
+    @cached_property
+    def _holders(self) -> dict[ir.Graph, ir.Node]:
+        """The node that has each subgraph."""
+        nodes = (node for graph in self.graphs for node in graph)
+        return {body: node for node in nodes for body in graphs_of(node)}
+
+    def found(self) -> Iterator[Fusion]:
+        """Yield the nodes that may be rewritten."""
+        for graph in self.graphs:
+            for node in graph:
+                if node.op_type not in _FIRST or node.domain != "":
+                    continue
+                if node.op_type in _PAIRS:
+                    yield from self._pair(node, graph)
+                elif node.op_type == "Expand":
+                    if self._drops_zero(node):
+                        yield Fusion(Rewrite.EXPAND, node, node, 0)
+                elif self._adds_zero(node):
+                    yield Fusion(Rewrite.NOOP, node, node, 0)
+
+    def _pair(self, node: ir.Node, graph: ir.Graph) -> Iterator[Fusion]:
+        """Yield a node with the one that alone reads it, if they are rewritten."""
+        if not node.outputs:
+            return
+        (op, rewrite), value = _PAIRS[node.op_type], node.outputs[0]
+        if not all(self._leads(use.node, value, op) for use in value.uses()):
+            return
+        second, place = self._reader_of(value, self._alike(node, graph)) or (None, 0)
+        if second is not None and is_operator(second, (op,)) and self._joins(second, graph):
+            found = Fusion(rewrite, node, second, place)
+            if self._matches(found):
+                yield found
 
     def _leads(self, node: ir.Node, value: ir.Value, op: str) -> bool:
         return is_operator(node, (op,)) or self._does_nothing(node, value)
@@ -185,15 +201,14 @@ class _Reader:
         """Return the output of a node, and the outputs of the Ranges that are equal to it."""
         if node.op_type != "Range":
             return [node.outputs[0]]
-        number = self._number(node)
-        ranges = (other for other in graph if is_operator(other, ("Range",)))
-        return [other.outputs[0] for other in ranges if self._number(other) == number]
+        ranges = [other for other in graph if is_operator(other, ("Range",))]
+        return [other.outputs[0] for other in ranges if self._is_same(other, node)]
 
     def _joins(self, node: ir.Node, graph: ir.Graph) -> bool:
         """Return whether a node is in a graph after each If that is decided has been inlined."""
         here = node.graph
         while here is not graph:
-            holder = self.holders.get(here) if isinstance(here, ir.Graph) else None
+            holder = self._holders.get(here) if isinstance(here, ir.Graph) else None
             if holder is None or not is_operator(holder, ("If",)):
                 return False
             if holder.inputs[0] is None or not self._is_constant(holder.inputs[0]):
@@ -208,18 +223,35 @@ class _Reader:
             return None
         return np.asarray(tensor.numpy())
 
-    def _is_folded(self, node: ir.Node) -> bool:
-        if node.op_type in RANDOM or graphs_of(node):
-            return False
-        if is_operator(node, ("Shape", "Size")):
-            shape = None if node.inputs[0] is None else node.inputs[0].shape
-            if shape is not None and all(isinstance(dim, int) for dim in shape):
-                return True
-        return all(v is None or self._is_constant(v) for v in node.inputs)
-
     def _is_constant(self, value: ir.Value) -> bool:
-        known = value in self.folded or value in self.given
-        return known or constant(value, self.overridable) is not None
+        """Return whether a value follows from constants; without recursion."""
+        waiting = [value]
+        while waiting:
+            here = waiting[-1]
+            node = here.producer()
+            new: list[ir.Value] = []
+            if here in self.given or constant(here, self.overridable) is not None:
+                self.folded[here] = True
+            elif node is None or node.op_type in RANDOM or graphs_of(node):
+                self.folded[here] = False
+            elif _has_declared_sizes(node):
+                self.folded[here] = True
+            else:
+                read = [v for v in node.inputs if v is not None]
+                new = [v for v in read if v not in self.folded]
+                if not new:
+                    self.folded[here] = all(self.folded[v] for v in read)
+            if new:
+                waiting += new
+            else:
+                waiting.pop()
+        return self.folded[value]
+
+    def _is_same(self, one: ir.Node, other: ir.Node) -> bool:
+        """Return whether two nodes are one node for ONNX Runtime."""
+        if one is other or one.op_type != other.op_type:
+            return one is other
+        return self._number(one) == self._number(other)
 
     def _number(self, node: ir.Node) -> int:
         """Return the number of a node, which is that of each equal node."""
@@ -255,8 +287,11 @@ class _Reader:
         Equal nodes count as one. Nodes that ONNX Runtime removes are skipped.
         """
         while True:
-            uses = {(self._number(u.node), u.idx) for v in alike for u in v.uses()}
-            if len(uses) != 1 or any(v.is_graph_output() for v in alike):
+            uses = [use for v in alike for use in v.uses()]
+            if not uses or any(v.is_graph_output() for v in alike):
+                return None
+            one = uses[0]
+            if not all(u.idx == one.idx and self._is_same(u.node, one.node) for u in uses):
                 return None
             node, place = next(iter(value.uses()), (None, 0))
             if node is None or not self._does_nothing(node, value):
@@ -290,7 +325,9 @@ class _Reader:
                 return False
             return found.first.outputs[0].dtype not in _CLIPPED and least.dtype not in _CLIPPED
         # A Range of constants is folded into a constant.
-        return found.place == 1 and (bool(self.given) or found.first.outputs[0] not in self.folded)
+        return found.place == 1 and (
+            bool(self.given) or not self._is_constant(found.first.outputs[0])
+        )
 
     def _may_be_one(self, value: ir.Value | None) -> bool:
         if value is None:

@@ -16,7 +16,6 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.tensor import ElementOf
-from onnx_scatterx.engine.budget.limits import NARROW
 from onnx_scatterx.engine.lift.lifting import Scatter
 from onnx_scatterx.engine.mosaic.provenance import Provenance
 from onnx_scatterx.engine.terms.tabulate import tabulated
@@ -215,18 +214,12 @@ def _small(scatter: Scatter, provenance: Provenance, axes: Sequence[int]) -> Pro
     extents = as_numbers(scatter.shape[d] for d in dims)
     if extents is None or math.prod(extents) * len(targets) > _NUMBERS:
         return None
-    if not all(is_narrow(t, scatter) for t in targets):
+    if not all(map(scatter.is_narrow, targets)):
         return None
     values = np.empty((*extents, len(targets)), np.int64)
     for column, target in enumerate(targets):
         values[..., column] = tabulated(target, dict(zip(dims, extents, strict=True)))
     return ProvisionTensor(dims, _INT64, lambda w: w.constant(values))
-
-
-def is_narrow(target: Term, scatter: Scatter) -> bool:
-    """Return whether a target surely fits int64: beyond it the model's own numbers wrap around."""
-    low, high = scatter.facts.interval(target)
-    return low > -NARROW and high < NARROW
 
 
 def _read(scatter: Scatter, provenance: Provenance, target: Term) -> ProvisionTensor | None:

@@ -3,9 +3,13 @@
 from collections import Counter
 
 import numpy as np
+import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
+from onnx_scatterx import passes
+from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.passes.shorten_shape_computations import ShortenShapeComputations
 from tests.helpers.pair import SESSIONS, agree
 from tests.helpers.support import assert_sound, i64, nodes, optimize, parse, sample
 
@@ -75,3 +79,20 @@ def test_a_shape_with_a_zero_is_still_computed(rows: int) -> None:
     assert ("Shape" in {n.op_type for n in nodes(result.model)}) == (rows == 0)
     before, after = (SESSIONS[1](m).run(None, feed) for m in (model, result.model))
     assert agree(before, after)
+
+
+LONG = """g (float[N, 4] x) => (float[A, B] z) <int64[1] none = {}, int64[1] last = {1}> {
+    s = Shape (x) n = Gather (s, last) one = Neg (n) m = Neg (one) t = Concat <axis = 0> (m, n)
+    z = ConstantOfShape (t) }"""
+
+
+def test_shapes_are_shortened_alone() -> None:
+    model = ir.from_proto(parse(LONG))
+    assert ShortenShapeComputations.run(Job(model))
+    assert len(model.graph) < len(ir.from_proto(parse(LONG)).graph)
+
+
+def test_a_pass_runs_on_a_model_without_scatters() -> None:
+    model = ir.from_proto(parse(LONG))
+    assert passes.ShortenShapeComputations()(model).modified
+    assert len(model.graph) < len(ir.from_proto(parse(LONG)).graph)
