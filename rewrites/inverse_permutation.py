@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.tensor import read_value
+from onnx_scatterx.engine.analysis.domain.tensor import ElementOf
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
 from onnx_scatterx.engine.write.reduce import argsort, reduced, take
@@ -59,7 +59,7 @@ def _is_permutation(layout: Arrangement, context: Context) -> bool:
     (axis,), (dim,) = layout.axes, layout.dims
     target = s.index_exprs[axis]
     atom = target.symbol
-    value = read_value(atom)
+    value = ElementOf.read_by(atom)
     node = made_by(value, "TopK")
     if atom is None or node is None or node.outputs[1] is not value:
         return False

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue, read_value
+from onnx_scatterx.engine.analysis.domain.tensor import ElementOf, Shape, TensorValue
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.rule import Context
 from onnx_scatterx.engine.terms.tabulate import tabulated
@@ -180,7 +180,7 @@ def index_tensor(
 ) -> tuple[Symbol, ir.Value, ir.DataType, Shape] | None:
     """Return the tensor of integers that a target is an element of, with its type and shape."""
     atom = target.symbol
-    value = read_value(atom)
+    value = ElementOf.read_by(atom)
     if atom is None or value is None or not context.numbers.reader.is_available(value):
         return None
     tensor = context.provenance.abstract(value)
