@@ -23,10 +23,10 @@ import onnx_ir as ir
 
 from onnx_scatterx.assumptions.assumption import NOTHING, Assumption, Relation
 from onnx_scatterx.assumptions.clauses import Clause, by_name
-from onnx_scatterx.assumptions.expressions import evaluate, names
+from onnx_scatterx.assumptions.expressions import evaluate
 from onnx_scatterx.engine.analysis.domain.tensor import DeclaredDim, DimOf, Shape, TensorValue
 from onnx_scatterx.engine.analysis.domain.widening import widened
-from onnx_scatterx.engine.analysis.operators.generators import of_attributes, of_tensor
+from onnx_scatterx.engine.analysis.operators.generators import of_attributes
 from onnx_scatterx.engine.analysis.shapes import Exclusion, fact_of
 from onnx_scatterx.engine.terms.constraints import Elements
 from onnx_scatterx.engine.terms.prove import Facts
@@ -139,30 +139,6 @@ def _rises(assumption: Assumption, tensor: TensorValue) -> bool:
     return bool(rises) and len(tensor.shape or ()) == 1
 
 
-def symbols_of(model: ir.Model) -> set[str]:
-    """Return the symbols that can be assumed of: declared dims, their names, and ``x[0]``.
-
-    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
-    ...     g (float[N, 4, ?] x) => (float[N, 4, M] y) { y = Identity(x) }''')
-    >>> sorted(symbols_of(model))
-    ['N', 'x[2]']
-    """
-    symbols: set[str] = set()
-    for value in model.graph.inputs:
-        for axis, d in enumerate(value.shape or ()):
-            name = None if isinstance(d, int) else d.value
-            if name:
-                symbols |= {name, *names(name)}
-            elif not isinstance(d, int) or d < 0:
-                symbols.add(f"{value.name}[{axis}]")
-    return symbols
-
-
-def holds_integers(model: ir.Model) -> dict[str, bool]:
-    """Return for each graph input whether it holds integers."""
-    return {v.name or "": v.dtype is not None and v.dtype.is_integer() for v in model.graph.inputs}
-
-
 class ReadConstants:
     """The constants of one model, which does not change meanwhile.
 
@@ -180,7 +156,7 @@ class ReadConstants:
         """Return the abstract value of an initializer."""
         known = self._initializers.get(value)
         if known is None:
-            known = self._initializers[value] = of_tensor(tensor)
+            known = self._initializers[value] = TensorValue.of_tensor(tensor)
         return known
 
 

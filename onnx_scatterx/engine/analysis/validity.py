@@ -20,6 +20,7 @@ from onnx_scatterx.engine.analysis.domain.call import (
     require,
 )
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
+from onnx_scatterx.engine.analysis.domain.widening import has_negative_size
 from onnx_scatterx.engine.analysis.operators import slicing
 from onnx_scatterx.engine.analysis.operators.gathers import named_axes
 from onnx_scatterx.engine.analysis.operators.reshaping import may_copy
@@ -36,6 +37,12 @@ def facts_of(call: Call) -> list[Term]:
         return [] if check is None else check(call)
     except (UnknownAttributeError, NotKnownError):
         return []
+
+
+def is_disproved(call: Call, outputs: Iterable[TensorValue | None]) -> bool:
+    """Return whether what a node checks, or a size of its outputs, is a negative number."""
+    below = any(fact.constant is not None and fact.constant < 0 for fact in facts_of(call))
+    return below or any(t is not None and has_negative_size(t.shape) for t in outputs)
 
 
 def _unproven(terms: Iterable[Term], facts: Facts) -> list[Term]:

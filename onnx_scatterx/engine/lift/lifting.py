@@ -17,7 +17,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis.domain.call import Call, Scope, UnknownAttributeError
 from onnx_scatterx.engine.analysis.domain.overflow import without_wraparound
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
-from onnx_scatterx.engine.analysis.operators.gathers import READS, Reading, reading
+from onnx_scatterx.engine.analysis.operators.gathers import READS, Reading
 from onnx_scatterx.engine.lift.access import (
     Access,
     formula_of,
@@ -250,7 +250,7 @@ def lift_gather(node: ir.Node, scope: Scope) -> Gather | Refusal:
 def _lift_read(call: Call) -> Gather:
     op, data, indices = _operator(call), input_of(call, 0), input_of(call, 1)
     try:
-        read = reading(call, data.dims, indices.dims, formula_of(call, 1, indices))
+        read = Reading.of(call, data.dims, indices.dims, formula_of(call, 1, indices))
     except ValueError as error:
         raise RefusedError(Reason.INVALID, str(error)) from error
     except LookupError as error:

@@ -19,7 +19,7 @@ from onnx_scatterx.engine.analysis.domain.call import Call, given, require
 from onnx_scatterx.engine.analysis.domain.tensor import Shape
 from onnx_scatterx.engine.analysis.operators.gathers import READS
 from onnx_scatterx.engine.analysis.operators.reshaping import axis_groups
-from onnx_scatterx.engine.analysis.operators.slicing import slice_arguments, slice_bounds
+from onnx_scatterx.engine.analysis.operators.slicing import cuts_of
 from onnx_scatterx.engine.lift.lifting import is_scatter
 from onnx_scatterx.engine.mosaic.cells import Cell
 from onnx_scatterx.engine.mosaic.mosaic import Mosaic, joined
@@ -176,10 +176,10 @@ def _concat(provenance: Provenance, call: Call) -> list[Mosaic | None]:
 
 def _slice(provenance: Provenance, call: Call) -> list[Mosaic | None]:
     x = _first(provenance, call)
-    for axis, start, end, step in slice_arguments(call):
-        bounds = slice_bounds(start, end, step, x.shape[axis])
+    for cut in cuts_of(call):
+        bounds = cut.bounds(x.shape[cut.axis])
         first, count = (provenance.facts.simplify(t) for t in bounds)
-        x = given(x.sliced(axis, first, count, step, provenance.facts))
+        x = given(x.sliced(cut.axis, first, count, cut.step, provenance.facts))
     return [x]
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.tensor import ElementOf, Shape, TensorValue, read_value
+from onnx_scatterx.engine.analysis.domain.tensor import ElementOf, Shape, TensorValue
 from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.lift.in_theory import InTheory
 from onnx_scatterx.engine.lift.lifting import Gather, Scatter
@@ -128,7 +128,7 @@ class Context:
     def element_read(self, target: Term) -> tuple[Symbol, ir.Value] | None:
         """Return (symbol, tensor) if a target is an element of a tensor, at the symbol's parts."""
         symbol = target.symbol
-        value = read_value(symbol)
+        value = ElementOf.read_by(symbol)
         return None if symbol is None or value is None else (symbol, value)
 
     def element(self, value: ir.Value, parts: Sequence[Term]) -> Term:

@@ -20,7 +20,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.analysis.domain.tensor import read_value
+from onnx_scatterx.engine.analysis.domain.tensor import ElementOf
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.terms import Symbol, Term, as_numbers, term
 from onnx_scatterx.engine.write.writer import Writer
@@ -65,7 +65,7 @@ class ScalarLoad:
 
 def scalar_load(leaf: Symbol, scope: Scope) -> ScalarLoad | None:
     """Return the tensor of an element, and the element's index, or None if that is not known."""
-    value = read_value(leaf)
+    value = ElementOf.read_by(leaf)
     tensor = None if value is None else scope.values.get(value)
     if value is None or tensor is None or tensor.shape is None or tensor.index_map is None:
         return None

@@ -67,23 +67,17 @@ class ElementOf(NamedTuple):
     visit: object
     value: ir.Value
 
-
-class IndexOf(NamedTuple):
-    """The elements of a tensor that are indices of an axis, if the original model runs."""
-
-    value: ir.Value
-    size: Term
-
-
-def read_value(symbol: Symbol | None) -> ir.Value | None:
-    """Return the tensor that a symbol is an element of, if it is one."""
-    origin = None if symbol is None else symbol.origin
-    return origin.value if isinstance(origin, ElementOf) else None
+    @staticmethod
+    def read_by(symbol: Symbol | None) -> ir.Value | None:
+        """Return the tensor that a symbol is an element of, if it is one."""
+        origin = None if symbol is None else symbol.origin
+        return origin.value if isinstance(origin, ElementOf) else None
 
 
 Shape: TypeAlias = "tuple[Term, ...]"
 Dims: TypeAlias = "tuple[Term | None, ...]"
 
+_READ = (ir.DataType.FLOAT, ir.DataType.DOUBLE)
 _IS_INTEGER = [d.is_integer() or d == ir.DataType.BOOL for d in sorted(ir.DataType)]
 
 
@@ -111,6 +105,16 @@ class TensorValue:
         """Return the abstract value of a constant; it is exact."""
         dtype = dtype or ir.DataType.from_numpy(array.dtype)
         return cls(dtype, tuple(map(term, array.shape)), array)
+
+    @classmethod
+    def of_tensor(cls, tensor: ir.TensorProtocol) -> TensorValue:
+        """Return the abstract value of a constant; large floating-point ones are not read."""
+        dtype, sizes = tensor.dtype, tensor.shape.numpy()
+        shape = tuple(map(term, sizes))
+        if is_integer(dtype):
+            return cls(dtype, shape, tensor.numpy() if dtype.bitwidth >= 8 else None)
+        is_read = dtype in _READ and math.prod(sizes) <= LIMITS.floats
+        return cls(dtype, shape, tensor.numpy() if is_read else None)
 
     @classmethod
     def sequence(
@@ -266,7 +270,7 @@ class TensorValue:
     def _is_opaque(self) -> bool:
         """Whether nothing is known of the elements, or only how they are called."""
         if isinstance(self.content, Term):
-            return read_value(self.content.symbol) is not None
+            return ElementOf.read_by(self.content.symbol) is not None
         return self.content is None
 
     def vector(self) -> list[Term] | None:

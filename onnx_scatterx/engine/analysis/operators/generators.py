@@ -23,19 +23,6 @@ from onnx_scatterx.engine.terms.terms import (
 from onnx_scatterx.graphs.traversal import made_by
 
 
-def of_tensor(tensor: ir.TensorProtocol) -> TensorValue:
-    """Return the abstract value of a constant; large floating-point ones are not read."""
-    dtype = tensor.dtype
-    if is_integer(dtype) and dtype.bitwidth >= 8:
-        array = tensor.numpy()
-        return TensorValue(dtype, tuple(map(term, array.shape)), array)
-    shape = tensor.shape.numpy()
-    small_float = (
-        dtype in (ir.DataType.FLOAT, ir.DataType.DOUBLE) and math.prod(shape) <= LIMITS.floats
-    )
-    return TensorValue(dtype, tuple(map(term, shape)), tensor.numpy() if small_float else None)
-
-
 def constant(call: Call) -> Result:
     attributes = {name: call.attribute(name) for name in call.node.attributes.data}
     return [given(of_attributes({name: a for name, a in attributes.items() if a is not None}))]
@@ -52,7 +39,7 @@ _LITERALS = {
 def of_attributes(attributes: Mapping[str, ir.Attr]) -> TensorValue | None:
     """Return the abstract value of a Constant node; its attributes may be references."""
     if "value" in attributes:
-        return of_tensor(attributes["value"].value)
+        return TensorValue.of_tensor(attributes["value"].value)
     for name, (kind, read) in _LITERALS.items():
         if name in attributes:
             return TensorValue.of(np.array(read(attributes[name]), kind))

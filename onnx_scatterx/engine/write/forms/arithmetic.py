@@ -24,9 +24,9 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import NotKnownError, given, require
-from onnx_scatterx.engine.analysis.domain.tensor import IndexOf
 from onnx_scatterx.engine.device.uses import objections
 from onnx_scatterx.engine.terms.terms import maximum
+from onnx_scatterx.engine.write.dry_run import IndexOf
 from onnx_scatterx.engine.write.forms.casts import EXACT, bounds
 from onnx_scatterx.engine.write.forms.request import Request
 
