@@ -21,7 +21,7 @@ from collections.abc import Callable
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lift_scatter import Gather
+from onnx_scatterx.engine.lift.lifting import Gather
 from onnx_scatterx.engine.plan.rule import Context, GatherRule, Plan
 from onnx_scatterx.engine.terms.terms import Term, as_numbers
 from onnx_scatterx.rewrites.helpers.search import SMALL

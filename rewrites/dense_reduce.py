@@ -35,7 +35,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.tensor import Shape
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
+from onnx_scatterx.engine.lift.lifting import Scatter
 from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
 from onnx_scatterx.engine.terms.terms import Term, term
 from onnx_scatterx.engine.write.reduction import Reduction

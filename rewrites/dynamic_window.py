@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
+from onnx_scatterx.engine.lift.lifting import Scatter
 from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
 from onnx_scatterx.engine.terms.terms import Term, coord
 from onnx_scatterx.engine.write.reduction import Reduction
@@ -25,6 +25,7 @@ from onnx_scatterx.rewrites.helpers.search import Positions, positions
 from onnx_scatterx.text.reasons import Reason, Refusal, only, refuse_unless
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
+_FAR = 2**62  # a number nearer to 0 may be added to sizes
 
 
 @dataclass(frozen=True)
@@ -76,13 +77,13 @@ def window_of(scatter: Scatter, context: Context) -> Window:
     return Window(axis, start, start_tensor, not start.coords, goes_round, count)
 
 
-def _may_wrap(window: Window, scatter: Scatter, context: Context) -> bool:
+def _may_wrap(window: Window, scatter: Scatter) -> bool:
     """Return whether the position of the last row might overflow int64.
 
     The original checks an index that does not wrap around.
     """
-    narrow = window.start.dtype != _INT64
-    return window.round and not (narrow or context.numbers.may_add(window.origin, scatter.facts))
+    narrow = window.start.dtype != _INT64 or scatter.facts.magnitude(window.origin) < _FAR
+    return window.round and not narrow
 
 
 def _write(scatter: Scatter, window: Window, context: Context) -> ir.Value:
@@ -117,7 +118,7 @@ def _rows(scatter: Scatter, window: Window, context: Context) -> tuple[ir.Value,
         start = w.node("Reshape", [start, w.constant([1])], _INT64)
     line = w.axes("Unsqueeze", line, _INT64, others)
     divisor = numbers.divisor(scatter.data_shape[axis], scatter.facts)
-    if _may_wrap(window, scatter, context):
+    if _may_wrap(window, scatter):
         start = w.node("Mod", [start, divisor], _INT64)
     end = w.node("Add", [start, last], _INT64)
     back = w.node("Mod", [w.node("Sub", [end, line], _INT64), divisor], _INT64)

@@ -21,7 +21,7 @@ from onnx_scatterx.engine.device.costs import Work
 from onnx_scatterx.engine.mosaic.strided_interval import StridedInterval
 from onnx_scatterx.engine.plan.planner import Planner
 from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, cheapest
-from onnx_scatterx.engine.terms.terms import Term, floor_div, term
+from onnx_scatterx.engine.terms.terms import Term, term
 from onnx_scatterx.text.reasons import Reason, Refusal, attempt, refuse_unless
 
 _CLASSES = 16
@@ -98,7 +98,7 @@ def _class(region: Region, axis: int, classes: int, residue: int, planner: Plann
     """Return one residue class of a region as a region in its own coordinate q."""
 
     def q(position: Term) -> Term:
-        return planner.simplified(floor_div(position - residue + classes - 1, classes))
+        return planner.simplified((position - residue + classes - 1) // classes)
 
     low, high = q(region.low[axis]), q(region.high[axis])
     cells = []

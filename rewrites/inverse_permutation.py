@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
+from onnx_scatterx.engine.lift.lifting import Scatter
 from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
-from onnx_scatterx.engine.terms.terms import dim_of
 from onnx_scatterx.engine.write.reduction import Reduction
 from onnx_scatterx.graphs.traversal import made_by, written
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
@@ -68,7 +67,7 @@ def _is_permutation(layout: Arrangement, context: Context) -> bool:
     if keys is None or given is None:
         return False
     sorted_axis = given % len(keys)
-    if along != [sorted_axis] or dim_of(read[0].parts[sorted_axis]) != dim:
+    if along != [sorted_axis] or read[0].parts[sorted_axis].dim != dim:
         return False
     sizes = keys[sorted_axis], s.shape[dim]
     return all(s.facts.equal(n, s.data_shape[axis]) for n in sizes)

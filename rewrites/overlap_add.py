@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.tensor import Shape
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
+from onnx_scatterx.engine.lift.lifting import Scatter
 from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
-from onnx_scatterx.engine.terms.terms import FloorDiv, Term, coord, dim_of, floor_div, term
+from onnx_scatterx.engine.terms.terms import FloorDiv, Term, coord, term
 from onnx_scatterx.engine.write.reduction import Reduction
 from onnx_scatterx.text.reasons import Refusal, granted, only, refuse_unless
 
@@ -92,11 +92,11 @@ def _merged(scatter: Scatter, axis: int, target: Term) -> Frames | None:
     for atom in target.atoms:
         if not isinstance(atom, FloorDiv):
             continue
-        dim, length = dim_of(atom.parts[0]), atom.parts[1].constant
+        dim, length = atom.parts[0].dim, atom.parts[1].constant
         slope, rest = target.split(atom)
         if dim is None or length is None or slope.constant is None:
             continue
-        count = floor_div(scatter.shape[dim], length)
+        count = scatter.shape[dim] // length
         if count * length is scatter.shape[dim]:
             hop = slope.constant + length
             return Frames(axis, (dim,), count, length, hop, rest - coord(dim))

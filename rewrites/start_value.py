@@ -17,7 +17,7 @@ import math
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lift_scatter import (
+from onnx_scatterx.engine.lift.lifting import (
     Gather,
     Scatter,
 )

@@ -8,7 +8,7 @@ Some compilers of devices reject a scatter with the default reduction, or misrea
 
 from __future__ import annotations
 
-from onnx_scatterx.engine.lift.lift_scatter import is_scatter
+from onnx_scatterx.engine.lift.lifting import is_scatter
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.step import Pass
 from onnx_scatterx.graphs.traversal import all_nodes, written

@@ -22,8 +22,8 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Knowledge
 from onnx_scatterx.engine.analysis.infeasible import misread_node
-from onnx_scatterx.engine.budget.budget import budget, within_limits
 from onnx_scatterx.engine.budget.limits import LIMITS
+from onnx_scatterx.engine.budget.spending import budget, within_limits
 from onnx_scatterx.engine.passes.function_calls import inline_functions
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.known_branches import take_known_branches

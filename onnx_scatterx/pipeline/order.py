@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
-from onnx_scatterx.engine.budget.budget import budget
+from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.passes.cancel_transposes import CancelTransposes
 from onnx_scatterx.engine.passes.drop_overwritten_updates import DropOverwrittenUpdates
 from onnx_scatterx.engine.passes.inline_beside_quantizers import InlineBesideQuantizers

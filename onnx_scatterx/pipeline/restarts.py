@@ -21,12 +21,12 @@ from collections.abc import Callable, Iterable, Mapping
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lift_scatter import is_gather, is_scatter
+from onnx_scatterx.engine.lift.lifting import is_gather, is_scatter
 from onnx_scatterx.engine.mosaic.moves import MOVES, connected_moves
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.marks import KEPT, NUMBER
 from onnx_scatterx.engine.passes.sole_readers import SoleReaders
-from onnx_scatterx.engine.plan.neighbours import read_only_by
+from onnx_scatterx.engine.plan.exclusive import read_only_by
 from onnx_scatterx.fitting.empty_loops import EmptyLoops
 from onnx_scatterx.graphs.cleanup import become, cloned
 from onnx_scatterx.graphs.traversal import (

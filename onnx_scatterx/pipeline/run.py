@@ -10,13 +10,11 @@ import onnx_ir as ir
 
 from onnx_scatterx.assumptions.clauses import (
     at_sizes,
-    check,
     equalities,
 )
 from onnx_scatterx.assumptions.fixed_sizes import open_sizes, places_of, template
-from onnx_scatterx.engine.analysis.assumed import holds_integers, symbols_of
-from onnx_scatterx.engine.budget.budget import Budget, of_command
 from onnx_scatterx.engine.budget.limits import LIMITS
+from onnx_scatterx.engine.budget.spending import Budget, of_command
 from onnx_scatterx.engine.device.costs import check_sizes
 from onnx_scatterx.engine.device.violations import Violation
 from onnx_scatterx.engine.passes.job import Job
@@ -28,6 +26,7 @@ from onnx_scatterx.fitting.unchecked_dims import forget_unchecked_dims
 from onnx_scatterx.graphs.cleanup import drop_unread, unread_constants
 from onnx_scatterx.graphs.traversal import all_graphs, is_scatterx_domain, nodes_within
 from onnx_scatterx.observer import LOG, NOBODY, Observer
+from onnx_scatterx.pipeline.assumable import check_assumptions
 from onnx_scatterx.pipeline.order import check_passes, rewritten
 from onnx_scatterx.processes.collection import raised_gc_threshold
 from onnx_scatterx.tell.builder import NodeRecord, report_of, told_records
@@ -66,7 +65,7 @@ def _optimized(
     given = settings.assumed
     fixed = settings.fixed_in(model)
     if given:
-        check(given, symbols=symbols_of(model), inputs=holds_integers(model))
+        check_assumptions(given, model)
         given = at_sizes(given, fixed)
     before, unread = _operators(model), {v.name for v in unread_constants(model)}
     job, records = rewritten(Job(model, settings, given, observer=observer), details=details)
@@ -106,7 +105,7 @@ def rewritten_under(
     If ``whole``, all passes run, and the nodes that the target does not take are returned, too.
     Raises ScatterXError if its assumptions contradict each other.
     """
-    check(settings.assumed, symbols=symbols_of(model), inputs=holds_integers(model))
+    check_assumptions(settings.assumed, model)
     fixed = settings.fixed_in(model)
     with command_budget(model, settings):
         assumed = at_sizes(settings.assumed, fixed)

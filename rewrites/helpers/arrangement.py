@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.tensor import Shape
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
+from onnx_scatterx.engine.lift.lifting import Scatter
 from onnx_scatterx.engine.plan.rule import Context
-from onnx_scatterx.engine.terms.terms import Term, dim_of, term
+from onnx_scatterx.engine.terms.terms import Term, term
 from onnx_scatterx.text.reasons import refuse_unless
 
 
@@ -107,7 +107,7 @@ def arranged(scatter: Scatter, *, apart: bool) -> Arrangement:
     """
     free: dict[int, int] = {}
     for axis, target, size in scatter.by_axis():
-        dim = dim_of(target)
+        dim = target.dim
         if target.constant == 0 and axis < len(scatter.shape):  # a dim of one, if the axis has one
             dim = axis if scatter.shape[axis].constant == 1 else None
         if dim is None or dim in free.values() or not scatter.facts.equal(scatter.shape[dim], size):

@@ -22,7 +22,7 @@ from itertools import islice
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.tensor import Shape
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
+from onnx_scatterx.engine.lift.lifting import Scatter
 from onnx_scatterx.engine.plan.rule import Context
 from onnx_scatterx.engine.terms.terms import Term, coord, term
 from onnx_scatterx.graphs.traversal import made_by, reached

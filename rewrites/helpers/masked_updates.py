@@ -20,7 +20,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.tensor import Shape
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
+from onnx_scatterx.engine.lift.lifting import Scatter
 from onnx_scatterx.engine.plan.rule import Context
 from onnx_scatterx.engine.write.reduction import Reduction
 from onnx_scatterx.rewrites.helpers.masks import Mask, read_by_mask

@@ -20,10 +20,9 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
+from onnx_scatterx.engine.lift.lifting import Scatter
 from onnx_scatterx.engine.plan.rule import Context
-from onnx_scatterx.engine.terms.simplify import simplify
-from onnx_scatterx.engine.terms.terms import Symbol, Term, as_term, dim_of, term
+from onnx_scatterx.engine.terms.terms import Symbol, Term, term
 from onnx_scatterx.graphs.traversal import made_by, written
 from onnx_scatterx.text.reasons import granted, only, refuse_unless
 
@@ -123,7 +122,7 @@ def row_of(target: Term, context: Context) -> Row | None:
     read = context.element_read(target)
     if read is None or len(read[0].parts) != 2:
         return None
-    row, dim = read[0].parts[0].constant, dim_of(read[0].parts[1])
+    row, dim = read[0].parts[0].constant, read[0].parts[1].dim
     return None if row is None or dim is None else Row(*read, row, dim)
 
 
@@ -144,7 +143,7 @@ def masked(scatter: Scatter, context: Context) -> Masked:
     # If an axis is empty, nothing is written.
     facts = scatter.facts.assuming(*(scatter.data_shape[a] - 1 for a in rows.values()))
     # Else these are the first few true elements only.
-    refuse_unless(facts.equal(simplify(scatter.shape[dim], facts), mask.count))
+    refuse_unless(facts.equal(facts.simplify(scatter.shape[dim]), mask.count))
     axes = tuple(rows.get(r) for r in range(len(mask.shape)))
     by_mask = Masked(scatter, mask, axes, dim, tuple(others.items()))
     refuse_unless(1 <= len(by_mask.rounds) <= _ROUNDS)
@@ -238,7 +237,7 @@ def _by_position(node: ir.Node, rows: TensorValue, scatter: Scatter, context: Co
     source, equal = granted(node.inputs[0]), scatter.facts.equal
     refuse_unless(written(node, "axis", 0) == 0)
     index_map, known = granted(rows.index_map), context.provenance.abstract
-    given = [row_of(as_term(atom), context) for atom in index_map.atoms]
+    given = [row_of(term(atom), context) for atom in index_map.atoms]
     parts = sorted((row for row in given if row is not None), key=lambda row: row.row)
     refuse_unless(parts and all((row.row, row.dim) == (r, 0) for r, row in enumerate(parts)))
     flat = made_by(source, "Flatten", "Reshape") if len(parts) > 1 else None
@@ -247,7 +246,7 @@ def _by_position(node: ir.Node, rows: TensorValue, scatter: Scatter, context: Co
     refuse_unless(len(lines) + len(parts) == len(shape) + 1)
     position = term(0)
     for row in parts:
-        position = position * shape[row.row] + as_term(row.symbol)
+        position = position * shape[row.row] + term(row.symbol)
     refuse_unless(all(map(equal, lines[1:], shape[len(parts) :])) and equal(position, index_map))
     return whole, parts
 

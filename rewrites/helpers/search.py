@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lift_scatter import Gather, Scatter
+from onnx_scatterx.engine.lift.lifting import Gather, Scatter
 from onnx_scatterx.engine.plan.rule import Context
 from onnx_scatterx.engine.terms.terms import Symbol, Term, term
 from onnx_scatterx.engine.write.reduction import Reduction

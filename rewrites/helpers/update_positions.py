@@ -18,10 +18,10 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
+from onnx_scatterx.engine.lift.lifting import Scatter
 from onnx_scatterx.engine.plan.rule import Context
 from onnx_scatterx.engine.terms.tabulate import tabulated
-from onnx_scatterx.engine.terms.terms import Symbol, Term, as_numbers, dim_of, term
+from onnx_scatterx.engine.terms.terms import Symbol, Term, as_numbers, term
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement
 from onnx_scatterx.rewrites.helpers.chosen_rows import ChosenRows
 from onnx_scatterx.text.reasons import granted, refuse_unless
@@ -140,7 +140,7 @@ def _constant(target: Term, layout: Arrangement, context: Context) -> _Index | N
 
 def _line(target: Term, layout: Arrangement, context: Context) -> _Index | None:
     """Return an index that is a coordinate of the update."""
-    dim, order, numbers = dim_of(target), layout.dims_in_order, context.numbers
+    dim, order, numbers = target.dim, layout.dims_in_order, context.numbers
     if dim is None:
         return None
     size, added = layout.scatter.shape[dim], [i for i, d in enumerate(order) if d != dim]

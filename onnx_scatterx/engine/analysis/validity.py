@@ -19,13 +19,13 @@ from onnx_scatterx.engine.analysis.domain.call import (
     given,
     require,
 )
-from onnx_scatterx.engine.analysis.domain.overflow import magnitude
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
+from onnx_scatterx.engine.analysis.domain.widening import has_negative_size
 from onnx_scatterx.engine.analysis.operators import slicing
 from onnx_scatterx.engine.analysis.operators.gathers import named_axes
 from onnx_scatterx.engine.analysis.operators.reshaping import may_copy
-from onnx_scatterx.engine.budget.budget import budget
 from onnx_scatterx.engine.budget.limits import PRICES
+from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.terms import Term, term
 
@@ -37,6 +37,12 @@ def facts_of(call: Call) -> list[Term]:
         return [] if check is None else check(call)
     except (UnknownAttributeError, NotKnownError):
         return []
+
+
+def is_disproved(call: Call, outputs: Iterable[TensorValue | None]) -> bool:
+    """Return whether what a node checks, or a size of its outputs, is a negative number."""
+    below = any(fact.constant is not None and fact.constant < 0 for fact in facts_of(call))
+    return below or any(t is not None and has_negative_size(t.shape) for t in outputs)
 
 
 def _unproven(terms: Iterable[Term], facts: Facts) -> list[Term]:
@@ -128,7 +134,7 @@ def _counted(call: Call) -> list[Term]:
 
 def _axes(call: Call) -> list[Term]:
     """No size is negative, even if it depends on numbers that are known only at run time."""
-    return [n for n in call.known(0).dims if magnitude(n, call.facts) == math.inf]
+    return [n for n in call.known(0).dims if call.facts.magnitude(n) == math.inf]
 
 
 def _chosen(call: Call) -> list[Term]:

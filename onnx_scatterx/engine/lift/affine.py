@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from onnx_scatterx.engine.terms.terms import FloorDiv, Term, as_term, coord
+from onnx_scatterx.engine.terms.terms import FloorDiv, Term, coord, term
 
 
 class AffineAxis(NamedTuple):
@@ -32,13 +32,12 @@ def affine_along(target: Term) -> AffineAxis | None:
 def modulus_of(target: Term) -> tuple[Term, Term] | None:
     """Return (t, m) if a term is ``t mod m``, which is written ``t - m * floor(t / m)``.
 
-    >>> from onnx_scatterx.engine.terms.terms import modulo
-    >>> modulus_of(modulo(coord(0) + 3, 8))
+    >>> modulus_of((coord(0) + 3) % 8)
     (x0 + 3, 8)
     """
     for atom in target.atoms:
         if isinstance(atom, FloorDiv):
             inside, divisor = atom.parts
-            if target + divisor * as_term(atom) is inside:
+            if target + divisor * term(atom) is inside:
                 return inside, divisor
     return None

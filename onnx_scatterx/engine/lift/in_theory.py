@@ -23,8 +23,8 @@ from onnx_scatterx.engine.terms.terms import (
     Symbol,
     Term,
     as_numbers,
-    as_term,
     coord,
+    term,
 )
 from onnx_scatterx.text.reasons import Reason, Refusal, attempt
 from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant, Lookup
@@ -135,7 +135,7 @@ def _told_apart(target: Term, facts: Facts) -> frozenset[int]:
     """Return the dims whose coordinates determine a target, an element of a tensor."""
     moving = [atom for atom in target.atoms if atom.coords]
     (atom,) = moving if len(moving) == 1 else (None,)
-    if not isinstance(atom, Symbol) or (target - as_term(atom)).coords:
+    if not isinstance(atom, Symbol) or (target - term(atom)).coords:
         return frozenset()
     known = facts.of_elements(atom)
     dims = [d for part in atom.parts for d in part.coords]

@@ -19,8 +19,8 @@ from onnx_scatterx.engine.analysis.domain.call import Scope, UnknownAttributeErr
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.engine.analysis.operators.reshaping import reshaped
 from onnx_scatterx.engine.lift.affine import affine_along
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
-from onnx_scatterx.engine.terms.terms import Lookup, Term, as_term, coord
+from onnx_scatterx.engine.lift.lifting import Scatter
+from onnx_scatterx.engine.terms.terms import Lookup, Term, coord, term
 
 _RESHAPES = {"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"}
 _APART = 1 << 10  # more dims than a tensor has
@@ -59,7 +59,7 @@ def _in_shape(target: Term, old: Shape, new: Shape) -> Term | None:
     for atom in target.all_atoms():
         known = None
         if isinstance(atom, Lookup):
-            known = TensorValue(ir.DataType.INT64, old, as_term(atom)).constant
+            known = TensorValue(ir.DataType.INT64, old, term(atom)).constant
         if known is not None:
             (moved,) = reshaped(TensorValue.of(known), new)
             if moved.index_map is None:

@@ -19,8 +19,8 @@ from onnx_scatterx.engine.analysis.domain.call import Call, given, require
 from onnx_scatterx.engine.analysis.domain.tensor import Shape
 from onnx_scatterx.engine.analysis.operators.gathers import READS
 from onnx_scatterx.engine.analysis.operators.reshaping import axis_groups
-from onnx_scatterx.engine.analysis.operators.slicing import slice_arguments, slice_bounds
-from onnx_scatterx.engine.lift.lift_scatter import is_scatter
+from onnx_scatterx.engine.analysis.operators.slicing import cuts_of
+from onnx_scatterx.engine.lift.lifting import is_scatter
 from onnx_scatterx.engine.mosaic.cells import Cell
 from onnx_scatterx.engine.mosaic.mosaic import Mosaic, joined
 from onnx_scatterx.engine.mosaic.scattered import gathered
@@ -32,7 +32,6 @@ from onnx_scatterx.engine.mosaic.strided_interval import (
     StridedInterval,
     View,
 )
-from onnx_scatterx.engine.terms.simplify import simplify
 from onnx_scatterx.engine.terms.terms import Term, term
 from onnx_scatterx.graphs.traversal import makers, reached
 
@@ -177,10 +176,10 @@ def _concat(provenance: Provenance, call: Call) -> list[Mosaic | None]:
 
 def _slice(provenance: Provenance, call: Call) -> list[Mosaic | None]:
     x = _first(provenance, call)
-    for axis, start, end, step in slice_arguments(call):
-        bounds = slice_bounds(start, end, step, x.shape[axis])
-        first, count = (simplify(t, provenance.facts) for t in bounds)
-        x = given(x.sliced(axis, first, count, step, provenance.facts))
+    for cut in cuts_of(call):
+        bounds = cut.bounds(x.shape[cut.axis])
+        first, count = (provenance.facts.simplify(t) for t in bounds)
+        x = given(x.sliced(cut.axis, first, count, cut.step, provenance.facts))
     return [x]
 
 

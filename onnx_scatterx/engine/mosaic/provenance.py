@@ -11,9 +11,9 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Scope, UnknownAttributeError
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
-from onnx_scatterx.engine.budget.budget import budget, of_scatter
 from onnx_scatterx.engine.budget.limits import LIMITS, PRICES
-from onnx_scatterx.engine.lift.lift_scatter import (
+from onnx_scatterx.engine.budget.spending import budget, of_scatter
+from onnx_scatterx.engine.lift.lifting import (
     Gather,
     Scatter,
     is_gather,

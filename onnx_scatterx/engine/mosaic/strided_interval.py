@@ -15,7 +15,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis.domain.tensor import Shape
 from onnx_scatterx.engine.budget.limits import LIMITS
 from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Term, floor_div, maximum, minimum, modulo, term
+from onnx_scatterx.engine.terms.terms import Term, maximum, minimum, term
 from onnx_scatterx.text.reasons import Reason, RefusedError
 
 
@@ -70,7 +70,7 @@ class StridedInterval(NamedTuple):
             return self
 
         def ceil(q: Term) -> Term:  # ceil((m q + r - residue) / modulus)
-            return floor_div(self.modulus * q + self.residue - residue + modulus - 1, modulus)
+            return (self.modulus * q + self.residue - residue + modulus - 1) // modulus
 
         return StridedInterval(modulus, residue, ceil(self.low), ceil(self.high))
 
@@ -124,10 +124,10 @@ class StridedInterval(NamedTuple):
         """
         modulus = abs(scale) * self.modulus
         base = offset + scale * self.residue
-        residue = modulo(base, modulus).constant
+        residue = (base % modulus).constant
         if residue is None:
             return None
-        shift = floor_div(base, modulus)
+        shift = base // modulus
         if scale > 0:
             return StridedInterval(modulus, residue, self.low + shift, self.high + shift), 1, shift
         low, high = shift - self.high + 1, shift - self.low + 1

@@ -19,11 +19,11 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.budget.budget import LimitError, budget
 from onnx_scatterx.engine.budget.limits import LIMITS
-from onnx_scatterx.engine.lift.bounds import LAST_WINS
-from onnx_scatterx.engine.lift.lift_scatter import Scatter, is_scatter, lift_scatter
+from onnx_scatterx.engine.budget.spending import LimitError, budget
+from onnx_scatterx.engine.lift.lifting import Scatter, is_scatter, lift_scatter
 from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.passes.marks import LAST_WINS
 from onnx_scatterx.engine.passes.step import Pass
 from onnx_scatterx.engine.plan.planner import GraphContext
 from onnx_scatterx.engine.terms.tabulate import tabulated

@@ -7,24 +7,24 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import NamedTuple
 
+import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions.clauses import Clause
 from onnx_scatterx.engine.analysis.domain.call import Scope
 from onnx_scatterx.engine.analysis.infeasible import misread_node
 from onnx_scatterx.engine.analysis.model_analysis import ModelAnalysis
-from onnx_scatterx.engine.budget.budget import of_scatter
+from onnx_scatterx.engine.budget.spending import of_scatter
 from onnx_scatterx.engine.device.costs import Costs, costs_of
 from onnx_scatterx.engine.device.violations import Violation
 from onnx_scatterx.engine.lift.bounds import learn_bounds
-from onnx_scatterx.engine.lift.lift_scatter import (
+from onnx_scatterx.engine.lift.lifting import (
     Gather,
-    is_arithmetic,
     is_gather,
     is_scatter,
     lift_gather,
 )
-from onnx_scatterx.engine.lift.node_names import NodeNames, names_of
+from onnx_scatterx.engine.lift.node_names import NodeNames
 from onnx_scatterx.engine.mosaic.constants import Constants
 from onnx_scatterx.engine.mosaic.provenance import Provenance
 from onnx_scatterx.engine.passes.marks import NUMBER
@@ -197,12 +197,12 @@ class Job:
         """Note the names and inputs of scatters and gathers, before the first is removed."""
         if self.called:
             return
-        self.called = names_of(self.model, reads=self.settings.reads)
+        self.called = NodeNames.of(self.model, reads=self.settings.reads)
         self.wiring = Wiring.of(self.model)
         reads = self.settings.reads
         for context in self.contexts() if reads else ():
             graph, scope = context.graph, context.scope
-            gathers = [n for n in graph if is_gather(n, reads) and not is_arithmetic(n, scope)]
+            gathers = [n for n in graph if is_gather(n, reads) and not _is_arithmetic(n, scope)]
             self.gathers[graph] = {n: of_scatter(partial(lift_gather, n, scope)) for n in gathers}
             self.unread |= {n for n in gathers if not any(map(is_read, n.outputs))}
 
@@ -271,3 +271,13 @@ class Job:
     @cached_property
     def _planned(self) -> dict[ir.Node, bool]:
         return dict.fromkeys((node for node in self.called if is_scatter(node)), False)
+
+
+def _is_arithmetic(node: ir.Node, scope: Scope) -> bool:
+    """Return whether a node reads known places of a vector of known numbers, such as a shape.
+
+    Such numbers are indices and sizes, not data.
+    """
+    data, indices = map(scope.of, node.inputs[:2])
+    listed = isinstance(data.content, np.ndarray) and indices.constant is not None
+    return listed and data.is_integer and data.rank == 1

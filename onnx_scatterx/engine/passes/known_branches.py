@@ -12,7 +12,7 @@ from collections import Counter
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.budget.budget import budget, within_limits
+from onnx_scatterx.engine.budget.spending import budget, within_limits
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.graphs.cleanup import Names, remove_dead, replace_uses, stand_for
 from onnx_scatterx.graphs.traversal import (

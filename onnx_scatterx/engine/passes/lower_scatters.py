@@ -11,10 +11,9 @@ from dataclasses import replace
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.budget import LimitError, budget, own_budget
+from onnx_scatterx.engine.budget.spending import LimitError, budget, own_budget
 from onnx_scatterx.engine.device.violations import refusals
-from onnx_scatterx.engine.lift.lift_scatter import is_scatter
-from onnx_scatterx.engine.lift.quantization import QUANTIZED
+from onnx_scatterx.engine.lift.lifting import is_scatter
 from onnx_scatterx.engine.mosaic.provenance import Provenance
 from onnx_scatterx.engine.passes.graph_plan import GraphPlan, planned_graph
 from onnx_scatterx.engine.passes.integers_behind import index_nodes
@@ -22,6 +21,7 @@ from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.step import Kind, Pass
 from onnx_scatterx.engine.plan.commit import NodeOutcome, Outcome
 from onnx_scatterx.engine.plan.planner import GraphContext
+from onnx_scatterx.engine.quantizers.quantization import QUANTIZED
 from onnx_scatterx.graphs.cleanup import is_read
 from onnx_scatterx.targets.target import Target
 from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal

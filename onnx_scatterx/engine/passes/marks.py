@@ -5,3 +5,6 @@ KEPT = "onnx_scatterx.kept"
 
 NUMBER = "onnx_scatterx.number"
 """The key of the number of a node of the model before anything was written."""
+
+LAST_WINS = "onnx_scatterx.last_wins"
+"""The key of scatters whose overwritten updates were dropped."""

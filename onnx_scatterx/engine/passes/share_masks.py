@@ -14,7 +14,7 @@ from collections.abc import Collection
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lift_scatter import is_scatter
+from onnx_scatterx.engine.lift.lifting import is_scatter
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.step import Pass
 from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses

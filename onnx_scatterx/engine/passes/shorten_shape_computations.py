@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.budget import LimitError, own_budget
+from onnx_scatterx.engine.budget.spending import LimitError, own_budget
 from onnx_scatterx.engine.passes.integers_behind import integers_behind
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.step import Pass

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from onnx_scatterx.engine.budget.budget import within_limits
+from onnx_scatterx.engine.budget.spending import within_limits
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.marks import NUMBER
-from onnx_scatterx.engine.plan.neighbours import has_quantizers
-from onnx_scatterx.engine.plan.runtime_patterns import exposed
+from onnx_scatterx.engine.quantizers.around import has_quantizers
+from onnx_scatterx.engine.quantizers.runtime_patterns import exposed
 from onnx_scatterx.graphs.traversal import all_graphs
 from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal
 

@@ -16,9 +16,8 @@ from typing import NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.budget import LimitError, budget
-from onnx_scatterx.engine.lift.lift_scatter import is_scatter
-from onnx_scatterx.engine.lift.quantization import QUANTIZED, QUANTIZERS, is_quantizer
+from onnx_scatterx.engine.budget.spending import LimitError, budget
+from onnx_scatterx.engine.lift.lifting import is_scatter
 from onnx_scatterx.engine.passes.graph_plan import kept_scatters
 from onnx_scatterx.engine.passes.integer_nodes import IntegerNodes
 from onnx_scatterx.engine.passes.job import Job
@@ -29,7 +28,8 @@ from onnx_scatterx.engine.passes.quantized_writes import (
 )
 from onnx_scatterx.engine.passes.step import Pass
 from onnx_scatterx.engine.plan.planner import GraphContext
-from onnx_scatterx.engine.plan.runtime_patterns import obstacle
+from onnx_scatterx.engine.quantizers.quantization import QUANTIZED, QUANTIZERS, is_quantizer
+from onnx_scatterx.engine.quantizers.runtime_patterns import obstacle
 from onnx_scatterx.graphs.cleanup import remove_dead
 from onnx_scatterx.graphs.traversal import all_nodes
 from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
+from onnx_scatterx.engine.lift.lifting import Scatter
 from onnx_scatterx.engine.plan.rule import Context, Plan
 from onnx_scatterx.engine.terms.terms import Term, minimum, term
 from onnx_scatterx.engine.write.writer import INT64_MAX

@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.budget.budget import budget
 from onnx_scatterx.engine.budget.limits import PRICES
+from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.device.costs import Costs, Work
 from onnx_scatterx.engine.mosaic.constants import Constants
 from onnx_scatterx.engine.mosaic.existing_view import ExistingView
 from onnx_scatterx.engine.mosaic.strided_interval import View
 from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, Rule, cheapest
-from onnx_scatterx.engine.plan.runtime_patterns import GraphValues, obstacle
-from onnx_scatterx.engine.terms.simplify import simplify
+from onnx_scatterx.engine.quantizers.runtime_patterns import GraphValues, obstacle
 from onnx_scatterx.engine.terms.terms import Term
 from onnx_scatterx.engine.write.available import AvailableValues
 from onnx_scatterx.engine.write.outer_values import OuterValues
@@ -151,4 +150,4 @@ class Planner:
 
     def simplified(self, t: Term) -> Term:
         """Return a term with the cases decided that the facts decide."""
-        return simplify(t, self.facts)
+        return self.facts.simplify(t)

@@ -9,12 +9,12 @@ from typing import TypeVar
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.budget import budget, of_scatter
 from onnx_scatterx.engine.budget.limits import PRICES
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
+from onnx_scatterx.engine.budget.spending import budget, of_scatter
+from onnx_scatterx.engine.lift.lifting import Scatter
 from onnx_scatterx.engine.mosaic.existing_view import existing_views
 from onnx_scatterx.engine.mosaic.provenance import Lifted, Provenance
-from onnx_scatterx.engine.plan.neighbours import ExclusiveNodes, has_quantizers
+from onnx_scatterx.engine.plan.exclusive import ExclusiveNodes
 from onnx_scatterx.engine.plan.peel import SubBox, peel_to_box
 from onnx_scatterx.engine.plan.planner import GraphContext, Planner
 from onnx_scatterx.engine.plan.rule import (
@@ -26,7 +26,8 @@ from onnx_scatterx.engine.plan.rule import (
     Rule,
     ScatterRule,
 )
-from onnx_scatterx.engine.plan.runtime_patterns import objection
+from onnx_scatterx.engine.quantizers.around import has_quantizers
+from onnx_scatterx.engine.quantizers.runtime_patterns import objection
 from onnx_scatterx.engine.terms.terms import Symbol, Term
 from onnx_scatterx.engine.write.dry_run import DryRun
 from onnx_scatterx.engine.write.numbers import Numbers

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.tensor import ElementOf, Shape, TensorValue, read_value
-from onnx_scatterx.engine.budget.budget import budget
+from onnx_scatterx.engine.analysis.domain.tensor import ElementOf, Shape, TensorValue
+from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.lift.in_theory import InTheory
-from onnx_scatterx.engine.lift.lift_scatter import Gather, Scatter
+from onnx_scatterx.engine.lift.lifting import Gather, Scatter
 from onnx_scatterx.engine.mosaic.cells import Cell
 from onnx_scatterx.engine.mosaic.constants import Constants
 from onnx_scatterx.engine.mosaic.mosaic import Mosaic
 from onnx_scatterx.engine.mosaic.provenance import Provenance
 from onnx_scatterx.engine.plan.last_bits import computes_alike
 from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Symbol, Term, element, symbol_of, term
+from onnx_scatterx.engine.terms.terms import Symbol, Term, element, term
 from onnx_scatterx.engine.write.native.unique import is_unique
 from onnx_scatterx.engine.write.numbers import Numbers
 from onnx_scatterx.engine.write.writer import Writer
@@ -127,8 +127,8 @@ class Context:
 
     def element_read(self, target: Term) -> tuple[Symbol, ir.Value] | None:
         """Return (symbol, tensor) if a target is an element of a tensor, at the symbol's parts."""
-        symbol = symbol_of(target)
-        value = read_value(symbol)
+        symbol = target.symbol
+        value = ElementOf.read_by(symbol)
         return None if symbol is None or value is None else (symbol, value)
 
     def element(self, value: ir.Value, parts: Sequence[Term]) -> Term:

@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection, Sequence
 import onnx_ir as ir
 
 from onnx_scatterx.engine.device.costs import Work
-from onnx_scatterx.engine.lift.lift_scatter import is_gather, is_scatter
-from onnx_scatterx.engine.plan.neighbours import ExclusiveNodes, read_only_by
+from onnx_scatterx.engine.lift.lifting import is_gather, is_scatter
+from onnx_scatterx.engine.plan.exclusive import ExclusiveNodes, read_only_by
 from onnx_scatterx.engine.plan.round import RewriteRound
 from onnx_scatterx.engine.plan.rule import Plan
 from onnx_scatterx.engine.terms.terms import Term

@@ -20,9 +20,9 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.analysis.domain.tensor import read_value
+from onnx_scatterx.engine.analysis.domain.tensor import ElementOf
 from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Symbol, Term, as_numbers, as_term, symbol_of
+from onnx_scatterx.engine.terms.terms import Symbol, Term, as_numbers, term
 from onnx_scatterx.engine.write.writer import Writer
 from onnx_scatterx.grouping import grouped
 
@@ -65,7 +65,7 @@ class ScalarLoad:
 
 def scalar_load(leaf: Symbol, scope: Scope) -> ScalarLoad | None:
     """Return the tensor of an element, and the element's index, or None if that is not known."""
-    value = read_value(leaf)
+    value = ElementOf.read_by(leaf)
     tensor = None if value is None else scope.values.get(value)
     if value is None or tensor is None or tensor.shape is None or tensor.index_map is None:
         return None
@@ -74,7 +74,7 @@ def scalar_load(leaf: Symbol, scope: Scope) -> ScalarLoad | None:
         return None
     if len(indices) != len(tensor.shape) or any(n.constant != 1 for n in tensor.shape[:-1]):
         return None
-    if tensor.index_map.at(dict(enumerate(indices))) is not as_term(leaf):
+    if tensor.index_map.at(dict(enumerate(indices))) is not term(leaf):
         return None
     index = indices[-1] if indices else 0
     padded = bool(indices) and not scope.facts.is_nonnegative(tensor.shape[-1] - index - 1)
@@ -87,7 +87,7 @@ def _may_be_zero(leaf: Symbol, extent: Term, facts: Facts) -> bool:
     """Return whether 0 contradicts no fact about an element, if the element does not exist."""
     known: list[Term] = [fact for fact in facts.known() if leaf in fact.leaves()]
     elements = facts.of_elements(leaf)
-    known += elements.of(as_term(leaf)) if elements is not None else []
+    known += elements.of(term(leaf)) if elements is not None else []
     empty = facts.assuming(-extent)
     return all(empty.is_nonnegative(fact.replace({leaf: 0})) for fact in known)
 
@@ -296,7 +296,7 @@ class ExistingValues:
 
     def _element(self, t: Term) -> ScalarLoad | None:
         """Return how to read a term that is an element of a tensor, or None."""
-        atom = symbol_of(t)
+        atom = t.symbol
         load = None if atom is None else scalar_load(atom, self.scope)
         if load is None or load.value in self.available.removed:
             return None

@@ -16,10 +16,8 @@ from onnx_scatterx.engine.terms.simplify import simplify
 from onnx_scatterx.engine.terms.terms import (
     PositivePart,
     Term,
-    floor_div,
     maximum,
     minimum,
-    pos,
     term,
     where,
 )
@@ -94,7 +92,7 @@ def _forward(
 
     def ends_there(t: Term, signed: bool) -> bool:
         left = _clamped(t, extent, signed, facts) - first
-        return facts.equal(pos(floor_div(left + step - 1, step)), count)
+        return facts.equal(maximum((left + step - 1) // step, 0), count)
 
     key = "end", first, count, step, extent
     return Cut(axis, start, _bound(key, first + step * count, extent, numbers, ends_there), step)

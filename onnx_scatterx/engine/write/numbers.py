@@ -10,7 +10,6 @@ from collections.abc import Sequence
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.overflow import magnitude
 from onnx_scatterx.engine.analysis.domain.tensor import Shape
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.terms import Term
@@ -20,7 +19,6 @@ from onnx_scatterx.engine.write.terms import TermEmitter
 from onnx_scatterx.engine.write.writer import INT64_MAX
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
-_FAR = 2**62  # a number nearer to 0 may be added to sizes
 _LISTED = 1 << 9  # positions of an axis that are listed, at most: a constant takes space
 
 
@@ -48,10 +46,6 @@ class Numbers(TermEmitter):
         if facts.is_nonnegative(size - 1):
             return vector
         return self.writer.node("Max", [vector, self.writer.constant([1])], _INT64)
-
-    def may_add(self, t: Term, facts: Facts) -> bool:
-        """Return whether sizes may be added to a number: the sum does not overflow int64."""
-        return magnitude(t, facts) < _FAR
 
     def from_start(self, at: ir.Value, size: int) -> ir.Value:
         """Return positions of an axis of a size, the negative ones counted from the start."""

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple, TypeAlias
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.analysis.domain.overflow import stays
 from onnx_scatterx.engine.terms.terms import (
     Atom,
     FloorDiv,
@@ -24,8 +23,7 @@ from onnx_scatterx.engine.terms.terms import (
     PositivePart,
     Symbol,
     Term,
-    as_term,
-    polynomial,
+    term,
 )
 from onnx_scatterx.engine.write.available import AvailableValues, ExistingValues, scalar_load
 from onnx_scatterx.engine.write.writer import INT64_MAX, Writer
@@ -172,7 +170,7 @@ class TermEmitter:
         for monomial, c in t.items:
             if len(monomial) == 1 and isinstance(monomial[0], PositivePart):
                 inner = monomial[0].parts[0]
-                turned = Turned(t - c * as_term(monomial[0]) + c * inner, c, -inner)
+                turned = Turned(t - c * term(monomial[0]) + c * inner, c, -inner)
                 if len(turned.rest.items) < len(t.items):
                     flipped.append((_count_if_written(partial(self._flipped, turned)), turned))
         cost, best = min(flipped, key=lambda pair: pair[0], default=(math.inf, None))
@@ -199,7 +197,7 @@ class TermEmitter:
         return w.node("Div", [twice, w.constant([2])], _INT64)
 
     def _atom(self, atom: Atom, w: _Sink) -> ir.Value:
-        read = self._read(as_term(atom), w)
+        read = self._read(term(atom), w)
         if read is not None:
             return read
         if isinstance(atom, PositivePart):
@@ -225,7 +223,7 @@ class TermEmitter:
 
     def stays(self, t: Term) -> bool:
         """Return whether a number does not overflow int64, even if its parts wrap."""
-        return self.reader.cost(t) is not None or stays(t, self.scope.facts)
+        return self.reader.cost(t) is not None or self.scope.facts.stays_in_int64(t)
 
     def sides(self, t: Term) -> tuple[Term, Term | None]:
         """Return a term to compare with 0, or two terms with that difference; none of them wraps.
@@ -235,7 +233,7 @@ class TermEmitter:
         twice = self.writer.version < 12  # as a maximum is written then
         if self.stays(2 * t if twice else t):
             return t, None
-        upper = polynomial({m: c for m, c in t.items if m and c > 0})
+        upper = Term.of({m: c for m, c in t.items if m and c > 0})
         lower = upper - t
         if not (self.stays(upper) and self.stays(lower) and self.stays(lower - 1)):
             raise RefusedError(Reason.UNKNOWN_SIZE, t)

@@ -19,10 +19,8 @@ from onnx_scatterx.engine.analysis.operators.elementwise import combine
 from onnx_scatterx.engine.terms.terms import (
     Term,
     equals,
-    floor_div,
     maximum,
     minimum,
-    modulo,
     step,
     where,
 )
@@ -37,10 +35,10 @@ def truncating_div(a: Term, b: Term) -> Term | None:
         return None
     a_low, a_high = a.interval()
     if a_low >= 0:
-        return floor_div(a, b)
+        return a // b
     if a_high <= 0:
-        return -floor_div(-a, b)
-    return where(step(a), floor_div(a, b), -floor_div(-a, b))
+        return -(-a // b)
+    return where(step(a), a // b, -(-a // b))
 
 
 def _divide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -137,7 +135,7 @@ def mod(call: Call) -> Result:
 
     def symbolic(t: Term, divisor: Term) -> Term | None:
         low, high = divisor.interval()
-        return modulo(t, divisor) if low >= 0 or high < 0 else None
+        return t % divisor if low >= 0 or high < 0 else None
 
     return combine([a, b], a.dtype, _mod, symbolic, call.facts)
 

@@ -23,8 +23,6 @@ from onnx_scatterx.engine.terms.terms import (
     coord,
     element,
     equals,
-    floor_div,
-    modulo,
     term,
 )
 
@@ -148,8 +146,8 @@ def non_zero(call: Call) -> Result:
     rows, flat, which = term(0), coord(1), coord(0)
     for d in range(rank):
         stride = math.prod(x.dims[d + 1 :], start=term(1))
-        digit = floor_div(flat, stride)
-        digit = modulo(digit, x.dims[d]) if d else digit
+        digit = flat // stride
+        digit = digit % x.dims[d] if d else digit
         rows = rows + digit * (equals(which, d) if rank > 1 else 1)
     return [TensorValue(ir.DataType.INT64, (term(rank), total), rows)]
 

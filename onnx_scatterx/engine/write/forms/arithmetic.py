@@ -24,8 +24,8 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import NotKnownError, given, require
-from onnx_scatterx.engine.analysis.domain.tensor import IndexOf
-from onnx_scatterx.engine.terms.terms import maximum, symbol_of
+from onnx_scatterx.engine.terms.terms import maximum
+from onnx_scatterx.engine.write.dry_run import IndexOf
 from onnx_scatterx.engine.write.forms.casts import EXACT, bounds
 from onnx_scatterx.engine.write.forms.request import Request
 
@@ -136,7 +136,7 @@ def _is_index(request: Request) -> bool:
     number, divisor = request.known
     if number is None or number.index_map is None or divisor is None:
         return False
-    atom, size = symbol_of(number.index_map), divisor.scalar
+    atom, size = number.index_map.symbol, divisor.scalar
     origin = None if atom is None else atom.origin
     return isinstance(origin, IndexOf) and size in (origin.size, maximum(origin.size, 1))
 

@@ -14,10 +14,8 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import given, require
-from onnx_scatterx.engine.analysis.domain.overflow import capped
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
-from onnx_scatterx.engine.budget.budget import LimitError
-from onnx_scatterx.engine.terms.terms import interval_of
+from onnx_scatterx.engine.budget.spending import LimitError
 from onnx_scatterx.engine.write.forms.request import Request
 
 _T = ir.DataType
@@ -97,6 +95,6 @@ def bounds(known: TensorValue | None, request: Request) -> tuple[int, int] | Non
         low, high = inside.interval(known.index_map)
     except LimitError:
         return None
-    least, most = interval_of(known.index_map, capped)
+    least, most = known.index_map.within_axes()
     low, high = max(low, least), min(high, most)
     return None if math.isinf(low) or math.isinf(high) else (int(low), int(high))

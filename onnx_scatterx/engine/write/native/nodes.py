@@ -16,10 +16,10 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.tensor import ElementOf
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
+from onnx_scatterx.engine.lift.lifting import Scatter
 from onnx_scatterx.engine.mosaic.provenance import Provenance
 from onnx_scatterx.engine.terms.tabulate import tabulated
-from onnx_scatterx.engine.terms.terms import Term, as_numbers, dim_of, symbol_of
+from onnx_scatterx.engine.terms.terms import Term, as_numbers
 from onnx_scatterx.engine.write.kernels import WIDER
 from onnx_scatterx.engine.write.native.fallback import BODY, FallbackSpec, Picks
 from onnx_scatterx.engine.write.numbers import Numbers
@@ -148,7 +148,7 @@ def _scatter_nd(scatter: Scatter, provenance: Provenance, version: int) -> Encod
     rest = tuple(range(index_rank, len(scatter.shape)))
     columns: list[int | None] = []
     for target in scatter.index_exprs[:depth]:
-        dim = dim_of(target)
+        dim = target.dim
         columns.append(None if dim is None or dim >= index_rank or dim in columns else dim)
     named = [c for c, dim in enumerate(columns) if dim is None]
     provision = _small(scatter, provenance, named) if named and version >= 11 else None
@@ -227,7 +227,7 @@ def _read(scatter: Scatter, provenance: Provenance, target: Term) -> ProvisionTe
 
     A dim of extent 1 that is read at 0 is removed.
     """
-    atom = symbol_of(target)
+    atom = target.symbol
     if atom is None or not isinstance(atom.origin, ElementOf):
         return None
     visit, value = atom.origin

@@ -12,13 +12,12 @@ from typing import NamedTuple
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis import validity
 from onnx_scatterx.engine.analysis.domain.call import Knowledge, Scope
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
-from onnx_scatterx.engine.analysis.domain.widening import has_negative_size
 from onnx_scatterx.engine.analysis.infeasible import must_fail
-from onnx_scatterx.engine.budget.budget import LimitError
-from onnx_scatterx.engine.lift.lift_scatter import is_gather, is_scatter
+from onnx_scatterx.engine.analysis.validity import is_disproved
+from onnx_scatterx.engine.budget.spending import LimitError
+from onnx_scatterx.engine.lift.lifting import is_gather, is_scatter
 from onnx_scatterx.graphs.traversal import live_nodes, written
 
 _LISTED = 8  # numbers that are reported
@@ -69,11 +68,8 @@ def _failure(node: ir.Node, scope: Scope) -> str | None:
         axis = _out_of_bounds(node, inputs)
         if axis is not None:
             return f"an index is out of bounds on axis {axis}"
-    below = any(fact.constant is not None and fact.constant < 0 for fact in validity.facts_of(call))
     outputs = [scope.values.get(v) for v in node.outputs]
-    if below or any(t is not None and has_negative_size(t.shape) for t in outputs):
-        return described
-    return None
+    return described if is_disproved(call, outputs) else None
 
 
 def _described(tensor: TensorValue | None) -> str:

@@ -20,8 +20,8 @@ from onnx_scatterx.engine.budget.limits import LIMITS
 from onnx_scatterx.engine.lift.affine import affine_along
 from onnx_scatterx.engine.lift.footprint import Piece
 from onnx_scatterx.engine.lift.in_theory import InTheory
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
-from onnx_scatterx.engine.terms.terms import IndexVar, Number, Term, term
+from onnx_scatterx.engine.lift.lifting import Scatter
+from onnx_scatterx.engine.terms.terms import Number, Term, term
 from onnx_scatterx.text.reasons import Refusal
 from onnx_scatterx.text.visible import in_lines
 from onnx_scatterx.theory.moves import Grid, Move, as_move, joined, moves
@@ -69,7 +69,7 @@ def _boxes(in_theory: InTheory) -> list[Piece] | Refusal:
     """Return the boxes of the footprint, or those of few positions that are read from a tensor."""
     access, boxes = in_theory.access, in_theory.boxes
     read = (a for t in access.index_exprs if affine_along(t) is None for a in t.atoms)
-    dims = sorted({d for a in read if not isinstance(a, IndexVar) for d in a.coords})
+    dims = sorted({d for a in read if a.dim < 0 for d in a.coords})
     counts = [access.shape[d].constant or 0 for d in dims]
     if not isinstance(boxes, Refusal) or not 0 < prod(counts) <= LIMITS.boxes:
         return boxes

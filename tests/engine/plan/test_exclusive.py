@@ -5,7 +5,7 @@ import random
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.engine.plan.neighbours import read_only_by
+from onnx_scatterx.engine.plan.exclusive import read_only_by
 from onnx_scatterx.graphs.traversal import makers, readers
 
 

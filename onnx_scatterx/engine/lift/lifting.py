@@ -12,13 +12,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Call, Scope, UnknownAttributeError
 from onnx_scatterx.engine.analysis.domain.overflow import without_wraparound
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
-from onnx_scatterx.engine.analysis.operators.gathers import READS, Reading, reading
+from onnx_scatterx.engine.analysis.operators.gathers import READS, Reading
 from onnx_scatterx.engine.lift.access import (
     Access,
     formula_of,
@@ -28,7 +27,7 @@ from onnx_scatterx.engine.lift.access import (
     value_of,
 )
 from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Term, coord, modulo, term
+from onnx_scatterx.engine.terms.terms import Term, coord, term
 from onnx_scatterx.graphs.traversal import SCATTERS
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError, refuse_unless
 
@@ -203,7 +202,7 @@ def _tensor_scatter(call: Call, data: TensorValue) -> Reading:
     start = term(0) if starts is None else formula_of(call, 2, starts)
     target = start + coord(axis)
     if call.string("mode", "linear") == "circular":
-        target = modulo(target, data.dims[axis])
+        target = target % data.dims[axis]
     # The operator checks that the other dims agree.
     shape = tuple(
         u if d == axis else s for d, (u, s) in enumerate(zip(update.dims, data.dims, strict=True))
@@ -235,16 +234,6 @@ def is_gather(node: ir.Node, among: Collection[str] = READS) -> bool:
     return node.op_type in among and node.domain == ""
 
 
-def is_arithmetic(node: ir.Node, scope: Scope) -> bool:
-    """Return whether a node reads known places of a vector of known numbers, such as a shape.
-
-    Such numbers are indices and sizes, not data.
-    """
-    data, indices = map(scope.of, node.inputs[:2])
-    listed = isinstance(data.content, np.ndarray) and indices.constant is not None
-    return listed and data.is_integer and data.rank == 1
-
-
 def lift_gather(node: ir.Node, scope: Scope) -> Gather | Refusal:
     """Return a node that reads in canonical form, or why it has none.
 
@@ -261,7 +250,7 @@ def lift_gather(node: ir.Node, scope: Scope) -> Gather | Refusal:
 def _lift_read(call: Call) -> Gather:
     op, data, indices = _operator(call), input_of(call, 0), input_of(call, 1)
     try:
-        read = reading(call, data.dims, indices.dims, formula_of(call, 1, indices))
+        read = Reading.of(call, data.dims, indices.dims, formula_of(call, 1, indices))
     except ValueError as error:
         raise RefusedError(Reason.INVALID, str(error)) from error
     except LookupError as error:

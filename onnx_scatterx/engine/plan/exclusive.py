@@ -1,20 +1,14 @@
-"""The nodes around a node: those that only gathers need, and the quantizers behind moves.
-
-What only gathers need is removed together with them. ONNX Runtime moves quantizers past nodes that
-move elements.
-"""
+"""The nodes that only some nodes need: they are removed together with them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.budget import budget
-from onnx_scatterx.engine.lift.quantization import QUANTIZERS, is_quantizer, operands_of
 from onnx_scatterx.engine.mosaic.provenance import Provenance
-from onnx_scatterx.graphs.traversal import reached, read_by, readers
+from onnx_scatterx.graphs.traversal import read_by
 
 
 class ExclusiveNodes:
@@ -90,72 +84,3 @@ def read_only_by(
             nodes.add(producer)
             stack += [(v, producer) for v in read_by(producer)]
     return nodes
-
-
-Steps = Mapping[ir.Value, tuple[str, Sequence[ir.Value | None]]]
-"""Nodes that are written on trial: the operator and the inputs, by the output."""
-
-MOVED_PAST = {"Identity", "MaxPool", "Reshape", "Slice", "Squeeze", "Transpose", "Unsqueeze"}
-"""ONNX Runtime moves quantizers past these operators. It removes Identity."""
-
-
-def has_quantizers(graph: ir.Graph) -> bool:
-    """Return whether a graph itself has quantizers."""
-    return any(is_quantizer(node, *QUANTIZERS) for node in graph)
-
-
-def quantizers_above(node: ir.Node) -> list[ir.Node]:
-    """Return the DequantizeLinear whose floats a node moves, perhaps behind others that do."""
-    return dequantizers([node.inputs[i] for i in operands_of(node)], {})
-
-
-def quantizers_below(
-    node: ir.Node, of: Callable[[ir.Node], bool] = lambda n: is_quantizer(n, "QuantizeLinear")
-) -> list[ir.Node]:
-    """Return the readers of what a node gives for which ``of`` is true, also behind moves of it."""
-    quantizers = []
-
-    def movers(here: ir.Node) -> Iterator[ir.Node]:
-        budget().charge_part(1)
-        for other in dict.fromkeys(readers(here.outputs)):  # one may read a value often
-            if of(other):
-                quantizers.append(other)
-            elif operands_of(other):
-                yield other
-
-    for _ in reached([node], movers):
-        pass
-    return quantizers
-
-
-def dequantizers(values: Sequence[ir.Value | None], steps: Steps) -> list[ir.Node]:
-    """Return the quantizers whose floats may reach values, some of which are written on trial."""
-    quantizers, seen, stack = [], set(values), list(values)
-    while stack:
-        value = stack.pop()
-        budget().charge_part(1)
-        node = None if value is None else value.producer()
-        if value is not None and value in steps:
-            near = list(steps[value][1])
-        elif node is not None and is_quantizer(node, "DequantizeLinear"):
-            quantizers.append(node)
-            continue
-        else:
-            near = [] if node is None else [node.inputs[i] for i in operands_of(node)]
-        stack += [v for v in near if v not in seen]
-        seen.update(near)
-    return quantizers
-
-
-def before_moves(value: ir.Value, steps: Steps) -> tuple[str, Sequence[ir.Value | None]]:
-    """Return the operator that stands before nodes past which quantizers move, and its inputs."""
-    while True:
-        budget().charge_part(1)
-        node = value.producer()
-        known = node is not None and (node.domain == "" or is_quantizer(node, *QUANTIZERS))
-        op, inputs = (node.op_type, node.inputs) if node is not None and known else ("", ())
-        op, inputs = steps.get(value, (op, inputs))
-        first = inputs[0] if op in MOVED_PAST and inputs else None
-        if first is None:
-            return op, inputs
-        value = first

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import onnx_scatterx
 from onnx_scatterx.engine.analysis.model_analysis import interpret
-from onnx_scatterx.engine.lift.first_failure import first_failure
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.fitting.failures import first_failure
 from tests.helpers.examples import examples
 from tests.helpers.pair import open_session
 from tests.helpers.support import parse, sample

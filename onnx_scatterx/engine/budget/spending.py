@@ -1,4 +1,4 @@
-"""Budgets: the steps of a question, of a part of the work and of a command; and what is kept.
+"""Budgets: the steps of a question, of a part of the work and of a command.
 
 A step is a price (``limits``), not a time, and the cost of a question depends only on the question
 and on the known facts. So what is found does not depend on the machine, on the order of hashes, or
@@ -19,28 +19,6 @@ from typing import Any, TypeVar
 
 from onnx_scatterx.engine.budget.limits import LIMITS
 from onnx_scatterx.text.reasons import Reason, Refusal
-
-K = TypeVar("K")
-V = TypeVar("V")
-
-
-class Memo(dict[K, V]):
-    """A dict of at most ``LIMITS.remembered`` results: one more, and all others are forgotten.
-
-    What is forgotten depends only on what was set before, and not on memory or time. A result that
-    is computed anew is charged anew.
-
-    >>> memo = Memo()
-    >>> memo["a"] = 1
-    >>> memo
-    {'a': 1}
-    """
-
-    def __setitem__(self, key: K, value: V) -> None:
-        if len(self) >= LIMITS.remembered:
-            self.clear()
-        super().__setitem__(key, value)
-
 
 T = TypeVar("T")
 
@@ -149,7 +127,7 @@ class Budget:
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Do work whose result outlives the open question and part, and is not charged to them."""
+        """Do work that the open question and part do not pay for: its result is used after them."""
         before = self.question, self.part, self.price
         self.question = self.part = math.inf
         try:

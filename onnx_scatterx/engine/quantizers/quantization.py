@@ -16,7 +16,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.lift.lift_scatter import Scatter, is_scatter, lift_scatter
+from onnx_scatterx.engine.lift.lifting import Scatter, is_scatter, lift_scatter
 from onnx_scatterx.engine.terms.terms import coord
 from onnx_scatterx.graphs.traversal import perm_of, written
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import helper, numpy_helper
 
-from onnx_scatterx.engine.lift.quantization import Quantization, operands_of, quantization_of
+from onnx_scatterx.engine.quantizers.quantization import Quantization, operands_of, quantization_of
 from tests.helpers.pair import SESSIONS, rejections
 from tests.helpers.quantized import LIMITS, SCALES
 from tests.helpers.support import parse

@@ -2,10 +2,10 @@
 
 Under its default options, ONNX Runtime moves DequantizeLinear down and QuantizeLinear up past
 Slice, Transpose, Reshape, Squeeze, Unsqueeze and MaxPool, and removes pairs of them. It does so
-beside no scatter and no gather: where such a node goes, it begins. tests/engine/plan/faults.py
-has the smallest models that show each of its faults. A pass that writes nodes asks ``obstacle``
-about a node that it replaces, and ``objection`` about the nodes for it. Once all are written,
-``exposed`` is asked about every node that lost readers.
+beside no scatter and no gather: where such a node goes, it begins.
+tests/engine/quantizers/faults.py has the smallest models that show each of its faults. A pass that
+writes nodes asks ``obstacle`` about a node that it replaces, and ``objection`` about the nodes for
+it. Once all are written, ``exposed`` is asked about every node that lost readers.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.budget.budget import budget, within_limits
-from onnx_scatterx.engine.lift.quantization import (
-    Quantization,
-    is_quantizer,
-    moves,
-    operands_of,
-    quantization_of,
-)
+from onnx_scatterx.engine.budget.spending import budget, within_limits
 from onnx_scatterx.engine.mosaic.constants import Constants
-from onnx_scatterx.engine.plan.neighbours import (
+from onnx_scatterx.engine.quantizers.around import (
     MOVED_PAST,
     Steps,
     before_moves,
     dequantizers,
     quantizers_above,
     quantizers_below,
+)
+from onnx_scatterx.engine.quantizers.quantization import (
+    Quantization,
+    is_quantizer,
+    moves,
+    operands_of,
+    quantization_of,
 )
 from onnx_scatterx.engine.write.dry_run import DryRun
 from onnx_scatterx.graphs.traversal import is_operator, reached

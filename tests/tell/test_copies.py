@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 
 from onnx_scatterx.doors.api.optimization import inspect_records
-from onnx_scatterx.engine.budget.budget import own_budget
-from onnx_scatterx.engine.lift import copies
+from onnx_scatterx.engine.budget.spending import own_budget
 from onnx_scatterx.engine.lift.in_theory import InTheory
 from onnx_scatterx.engine.passes.settings import Settings
-from onnx_scatterx.engine.terms.terms import Symbol, Term, as_term
+from onnx_scatterx.engine.terms.terms import Symbol, Term, term
 from onnx_scatterx.files.io import AnyModel
+from onnx_scatterx.tell import copies
 from onnx_scatterx.tell.explanation import explain
 from onnx_scatterx.tell.shown_boxes import example_numbers, shape_at, value_at
 from onnx_scatterx.theory import Move
 from tests.helpers.examples import are_all, daily
 from tests.helpers.support import parse
 
-MODELS = sorted((Path(__file__).parents[3] / "models").glob("*.onnx"))
+MODELS = sorted((Path(__file__).parents[2] / "models").glob("*.onnx"))
 
 EVERY_OTHER = """g (float[N, 8] x, float[M, 8] u) => (float[N, 8] y) {
         rows = Range (0, Squeeze (Shape <start = 0, end = 1> (u)), 1)
@@ -127,7 +127,7 @@ def test_offsets_may_be_elements_of_a_tensor() -> None:
         leaves = set[Symbol]().union(*(t.leaves() for t in terms))
         for first, second in ((0, 0), (5, 1), (2, 7)):
             known = {"S": 10, "w[0]": first, "w[1]": second}
-            one = at(move, {leaf: known[str(as_term(leaf))] for leaf in leaves})
+            one = at(move, {leaf: known[str(term(leaf))] for leaf in leaves})
             updates, found = 1 + np.arange(2 * 4 * 3 * 8), np.zeros(2 * 4 * 10 * 8, int)
             one.copy(updates, found)
             expected = np.zeros((2, 4, 10, 8), int)
