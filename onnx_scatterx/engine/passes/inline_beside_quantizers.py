@@ -22,6 +22,7 @@ def inline_beside_quantizers(job: Job) -> bool:
     ONNX Runtime inlines them, too. Then it moves quantizers past nodes that were in another graph.
     Whether that is right is known of the nodes of one graph alone.
 
+    >>> import onnx_ir as ir
     >>> model = ir.from_onnx_text('''<ir_version: 10, opset_import: ["" : 18, "local" : 1]>
     ...     g (int8[4] x, float[2] u, float s) => (float[4] y) {
     ...         f = DequantizeLinear (x, s)

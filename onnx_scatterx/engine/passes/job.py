@@ -15,7 +15,7 @@ from onnx_scatterx.engine.analysis.domain.call import Scope
 from onnx_scatterx.engine.analysis.infeasible import misread_node
 from onnx_scatterx.engine.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.engine.budget.spending import of_scatter
-from onnx_scatterx.engine.device.costs import Costs, costs_of, in_terms
+from onnx_scatterx.engine.device.costs import Costs, costs_of
 from onnx_scatterx.engine.device.violations import Violation
 from onnx_scatterx.engine.lift.bounds import learn_bounds
 from onnx_scatterx.engine.lift.lifting import (
@@ -180,8 +180,7 @@ class Job:
     @cached_property
     def costs(self) -> Costs:
         """How plans are compared."""
-        hints = in_terms(self.model, self.settings.size_hint)
-        return costs_of(self.settings.target, hints)
+        return costs_of(self.settings.target, self.model, self.settings.size_hint)
 
     @property
     def has_scatters(self) -> bool:

@@ -1,9 +1,7 @@
-"""An If whose condition is known is replaced by the branch that is always taken.
+"""Ifs whose conditions are known are replaced by their branches.
 
-    before   y = If (c) <then_branch = { y = A(x) }, else_branch = { y = B(x) }>      c is true
-    after    y = A(x)
-
-The condition must be known without trusting declared dims.
+The condition must be known without trusting declared dims. A branch that is in the graph then may
+share names with values of the graph, or of another branch: these are renamed.
 """
 
 from __future__ import annotations

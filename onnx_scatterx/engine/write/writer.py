@@ -12,7 +12,6 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.device.uses import objections
 from onnx_scatterx.engine.terms.terms import Term
 from onnx_scatterx.engine.write.dry_run import Attributes, DryRun, MadeValues, frozen
 from onnx_scatterx.engine.write.forms import other_form
@@ -160,7 +159,7 @@ class Writer:
             value = written[key] = self._sink.node(op, inputs, dtype, attributes)
             return value
         trial = self._trial
-        refused = list(objections(self.target, request.use))
+        refused = list(request.use.objections(self.target))
         if trial is not None and self.target.static_only and request.use.reads_size:
             refused.append(f"{op} with a size that is known only when the model runs")
         if refused:

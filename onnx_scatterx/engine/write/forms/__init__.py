@@ -11,7 +11,7 @@ import onnx.defs
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import NotKnownError, Scope
-from onnx_scatterx.engine.device.uses import is_of_any_sign, objections
+from onnx_scatterx.engine.device.uses import is_of_any_sign
 from onnx_scatterx.engine.write.forms import arithmetic, casts, merged, movement, rows
 from onnx_scatterx.engine.write.forms.request import Request, folded, written
 from onnx_scatterx.text.reasons import Missing, Reason, Refusal, RefusedError
@@ -133,7 +133,7 @@ def instead_of(
     request = w.request(op, inputs, dtype, given, of_any_sign=is_of_any_sign(node))
     if request is None:
         return None
-    rank, objected = request.use.rank, any(objections(w.target, request.use))
+    rank, objected = request.use.rank, any(request.use.objections(w.target))
     if not objected and not (merges and rank > request.most_dims):
         return None
 

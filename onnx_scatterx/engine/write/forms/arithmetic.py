@@ -24,7 +24,6 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import NotKnownError, given, require
-from onnx_scatterx.engine.device.uses import objections
 from onnx_scatterx.engine.terms.terms import maximum
 from onnx_scatterx.engine.write.dry_run import IndexOf
 from onnx_scatterx.engine.write.forms.casts import EXACT, bounds
@@ -112,7 +111,7 @@ def remainder(request: Request) -> ir.Value:
     inner = replace(request, of_any_sign=True)
     is_within = _is_index(request) or (-divisor[0] <= low and high < divisor[0])
     outer = replace(request, known=[request.result, request.known[1]])
-    takes_c = request.takes("Add") and not any(objections(w.target, outer.use))
+    takes_c = request.takes("Add") and not any(outer.use.objections(w.target))
     if low < 0 and not is_within and takes_c and divisor[0] > 0:
         return w.node("Mod", [w.node("Add", [w.as_it_is(inner), b], dtype), b], dtype)
     needed = [] if low >= 0 else ["Add", "Less", "Where"]
