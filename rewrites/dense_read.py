@@ -100,7 +100,7 @@ def _sum(hit: ir.Value, x: ir.Value, kind: ir.DataType, axis: int, context: Cont
 
 
 def _dtype(indices: ir.Value, context: Context) -> ir.DataType:
-    return context.provenance.abstract(indices).dtype or indices.dtype or _INT64
+    return context.known(indices).dtype or indices.dtype or _INT64
 
 
 def _gather_elements(gather: Gather, context: Context) -> tuple[Term, _Write]:

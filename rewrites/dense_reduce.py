@@ -160,7 +160,7 @@ def _unordered(search: Search) -> ir.Value:
 def _largest(search: Search) -> float:
     """Return a bound on the magnitude of the updates."""
     s, limits = search.scatter, np.iinfo(search.scatter.dtype.numpy())
-    known = search.context.provenance.abstract(s.updates).index_map
+    known = search.context.known(s.updates).index_map
     low, high = (limits.min, limits.max) if known is None else s.facts.interval(known)
     return max(-max(low, int(limits.min)), min(high, int(limits.max)))
 

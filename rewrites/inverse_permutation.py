@@ -61,7 +61,7 @@ def _is_permutation(layout: Arrangement, context: Context) -> bool:
     node = None if read is None else made_by(read[1], "TopK")
     if read is None or node is None or node.outputs[1] is not read[1]:
         return False
-    keys = None if node.inputs[0] is None else context.provenance.abstract(node.inputs[0]).shape
+    keys = None if node.inputs[0] is None else context.known(node.inputs[0]).shape
     along = [d for d, part in enumerate(read[0].parts) if dim in part.coords]
     given = written(node, "axis", -1)
     if keys is None or given is None:

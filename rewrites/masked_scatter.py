@@ -63,7 +63,7 @@ class MaskedScatterRule(ScatterRule):
 def _source(scatter: Scatter, context: Context) -> ir.Value:
     """Return the updates, or the vector whose first elements they are."""
     node = made_by(scatter.updates, "Slice")
-    if node is None or node.graph is not context.provenance.graph:
+    if node is None or node.graph is not context.graph:
         return scatter.updates
     first = node.inputs[0] if is_head(node, context) else None
     return scatter.updates if first is None else first

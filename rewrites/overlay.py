@@ -90,7 +90,7 @@ def _may_be_overwritten(base: ir.Value, planner: Planner) -> bool:
     if producer is None or producer.graph is not here.graph or base.is_graph_output():
         return False
     return all(
-        use.node is here or any(map(planner.numbers.reader.is_available, use.node.outputs))
+        use.node is here or any(map(planner.numbers.is_available, use.node.outputs))
         for use in base.uses()
     )
 

@@ -69,7 +69,7 @@ def _is_start(scatter: Scatter, context: Context) -> bool:
     after = _only_reader(output, scatter)
     if after is None or after.inputs[0] is not output:
         return False
-    later = context.provenance.access(after)
+    later = context.access(after)
     if not isinstance(later, Scatter) or not _same_points(later, scatter):
         return False
     return _is_read_only_at(after.outputs[0], scatter, context)
@@ -94,7 +94,7 @@ def _is_read_only_at(value: ir.Value, scatter: Scatter, context: Context) -> boo
             continue
         if node.graph is not scatter.node.graph or index != 0:
             return False
-        read = context.provenance.access(node)
+        read = context.access(node)
         if not isinstance(read, Gather) or not _same_points(read, scatter):
             return False
     return True

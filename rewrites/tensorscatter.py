@@ -75,7 +75,7 @@ def _behind(scatter: Scatter, context: Context) -> tuple[ir.Value, list[int]]:
     """Return the input of the data's Transpose, and its perm; else the data itself."""
     same = list(range(len(scatter.data_shape)))
     node = made_by(scatter.data, "Transpose")
-    if node is None or node.graph is not context.provenance.graph:
+    if node is None or node.graph is not context.graph:
         return scatter.data, same
     (cache,), perm = node.inputs, list(written(node, "perm", same[::-1]) or ())
     return (scatter.data, same) if cache is None or sorted(perm) != same else (cache, perm)

@@ -61,7 +61,7 @@ class ChosenRows:
 
 def chosen_rows(scatter: Scatter, context: Context) -> ChosenRows:
     """Return a scatter as one of all the updates from which a mask chooses, or refuse."""
-    indices, known = granted(scatter.indices), context.provenance.abstract
+    indices, known = granted(scatter.indices), context.known
     kind = granted(known(indices).dtype)
     columns = scatter.node.op_type == "ScatterND"
     refuse_unless(columns or scatter.node.op_type in ("Scatter", "ScatterElements"))
@@ -89,7 +89,7 @@ def chosen_rows(scatter: Scatter, context: Context) -> ChosenRows:
             targets.append(context.element(places, [*at, *column]))
         else:
             targets.append(t.at(moved))
-    given, rank = context.provenance.facts, len(at)
+    given, rank = context.facts, len(at)
     whole = scatter.of_updates(
         values, shape, targets, given, indices=places, index_rank=rank, signed=scatter.named
     )

@@ -110,7 +110,7 @@ class _Follower:
             return self._broadcast(value)
         node = granted(value.producer())
         refuse_unless(node.domain == "" and node.inputs)
-        refuse_unless(node.graph is self.context.provenance.graph)
+        refuse_unless(node.graph is self.context.graph)
         first = granted(node.inputs[0])
         if node.op_type in _IN_ORDER:
             return self.of(first, has)
@@ -127,12 +127,12 @@ class _Follower:
 
     def _broadcast(self, value: ir.Value) -> Updates:
         """Return a value of the graph, if it has no more axes than the data."""
-        rank = granted(self.context.provenance.abstract(value).rank)
+        rank = granted(self.context.known(value).rank)
         refuse_unless(rank <= len(self.shape))
         return Updates(lambda _, __: value, rank)
 
     def _is_one(self, value: ir.Value) -> bool:
-        shape = self.context.provenance.abstract(value).static_shape
+        shape = self.context.known(value).static_shape
         return shape is not None and math.prod(shape) == 1
 
     def _trailing(self, value: ir.Value) -> int | None:
@@ -140,7 +140,7 @@ class _Follower:
 
         The first dim of the value counts elements of the mask.
         """
-        whole, data = self.context.provenance.abstract(value).shape, self.scatter.data_shape
+        whole, data = self.context.known(value).shape, self.scatter.data_shape
         if not whole or len(whole) - 1 > len(data) or len(self.shape) < len(data):
             return None
         tail = len(whole) - 1
@@ -156,14 +156,14 @@ class _Follower:
 
     def _is_vector(self, value: ir.Value, whole: ir.Value) -> bool:
         """Return whether a tensor is repeated along all dims but the trailing ones of another."""
-        shape, tail = self.context.provenance.abstract(value).shape, self._trailing(whole)
+        shape, tail = self.context.known(value).shape, self._trailing(whole)
         while shape and shape[0].constant == 1:
             shape = shape[1:]
         return shape is not None and tail is not None and len(shape) <= tail
 
     def _function(self, node: ir.Node, has: _Has) -> Updates:
         """Return an element-wise function of tensors over the data."""
-        known = self.context.provenance.abstract
+        known = self.context.known
         dtypes = [None if v is None else known(v).dtype for v in node.inputs]
         (*_, output) = node.outputs
         self.functions += 1
@@ -191,7 +191,7 @@ class _Follower:
         """Return an operand of a node over the data."""
         if self._is_one(value) or self._is_vector(value, output):
             return self._broadcast(value)
-        known, equal = self.context.provenance.abstract, self.scatter.facts.equal
+        known, equal = self.context.known, self.scatter.facts.equal
         shape, whole = granted(known(value).shape), granted(known(output).shape)
         refuse_unless(len(shape) == len(whole))
         if all(map(equal, shape, whole)):
@@ -245,11 +245,11 @@ def _if_read(updates: Updates) -> Updates:
 def is_head(node: ir.Node, context: Context) -> bool:
     """Return whether a Slice takes the first elements of a vector."""
     starts = node.inputs[1] if len(node.inputs) > 1 else None
-    known = None if starts is None else context.provenance.abstract(starts).constant
+    known = None if starts is None else context.known(starts).constant
     steps = node.inputs[4] if len(node.inputs) > 4 else None
-    unit = steps is None or _all_equal(context.provenance.abstract(steps).constant, 1)
+    unit = steps is None or _all_equal(context.known(steps).constant, 1)
     first = node.inputs[0]
-    rank = None if first is None else context.provenance.abstract(first).rank
+    rank = None if first is None else context.known(first).rank
     return rank == 1 and unit and _all_equal(known, 0)
 
 

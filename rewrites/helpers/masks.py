@@ -101,8 +101,8 @@ def mask_under(rows: Iterable[Row], context: Context) -> Mask:
 def mask_of(node: ir.Node | None, context: Context) -> Mask:
     """Return the mask that a NonZero of the graph counts, or refuse."""
     node = granted(node)
-    refuse_unless(node.graph is context.provenance.graph)
-    mask, known = granted(node.inputs[0]), context.provenance.abstract
+    refuse_unless(node.graph is context.graph)
+    mask, known = granted(node.inputs[0]), context.known
     shape = granted(known(node.outputs[0]).shape)
     refuse_unless(known(mask).shape)
     return Mask(mask, known(mask), shape[1])
@@ -206,11 +206,11 @@ def read_by_mask(
     node.
     """
     indices, equal = granted(node.inputs[1]), scatter.facts.equal
-    rows = context.provenance.abstract(indices)
+    rows = context.known(indices)
     refuse_unless(rows.shape is not None)
     read = _by_position if node.op_type == "Gather" else _by_rows
     source, parts = read(node, rows, scatter, context)
-    own = granted(context.provenance.abstract(source).shape)
+    own = granted(context.known(source).shape)
     refuse_unless(len(own) == len(shape) and all(map(equal, own, shape)))
     other = mask_under(parts, context)
     refuse_unless(len(other.shape) == len(parts) and equal(rows.dims[0], other.count))
@@ -236,7 +236,7 @@ def _by_position(node: ir.Node, rows: TensorValue, scatter: Scatter, context: Co
     """
     source, equal = granted(node.inputs[0]), scatter.facts.equal
     refuse_unless(written(node, "axis", 0) == 0)
-    index_map, known = granted(rows.index_map), context.provenance.abstract
+    index_map, known = granted(rows.index_map), context.known
     given = [row_of(term(atom), context) for atom in index_map.atoms]
     parts = sorted((row for row in given if row is not None), key=lambda row: row.row)
     refuse_unless(parts and all((row.row, row.dim) == (r, 0) for r, row in enumerate(parts)))

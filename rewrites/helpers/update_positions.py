@@ -178,10 +178,10 @@ def index_tensor(
 ) -> tuple[Symbol, ir.Value, ir.DataType, Shape] | None:
     """Return the tensor of integers that a target is an element of, with its type and shape."""
     read = context.element_read(target)
-    if read is None or not context.numbers.reader.is_available(read[1]):
+    if read is None or not context.numbers.is_available(read[1]):
         return None
     symbol, value = read
-    tensor = context.provenance.abstract(value)
+    tensor = context.known(value)
     if tensor.shape is None or tensor.dtype not in (ir.DataType.INT32, _INT64):
         return None
     return symbol, value, tensor.dtype, tensor.shape
@@ -197,7 +197,7 @@ def _given(axis: int, layout: Arrangement, context: Context) -> _Index:
     """Return an index from the scatter's own index tensor, unchanged, or refuse."""
     s, w, order = layout.scatter, context.writer, layout.dims_in_order
     value = granted(s.indices)
-    tensor = context.provenance.abstract(value)
+    tensor = context.known(value)
     dtype = granted(tensor.dtype)
     refuse_unless(tensor.shape is not None and s.node.op_type != "TensorScatter")
     refuse_unless(dtype in (ir.DataType.INT32, _INT64))

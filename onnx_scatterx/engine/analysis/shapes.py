@@ -30,7 +30,6 @@ from onnx import numpy_helper
 from onnx_scatterx.engine.analysis.domain.call import (
     Call,
     NotKnownError,
-    UnknownAttributeError,
 )
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.engine.analysis.domain.widening import widened
@@ -245,7 +244,7 @@ def suspected_sizes(call: Call, results: Sequence[TensorValue]) -> Iterator[Excl
     if call.node.op_type == "Reshape":
         try:
             yield from ((t, 0) for t in sizes_at_stake(call))
-        except (UnknownAttributeError, NotKnownError):
+        except NotKnownError:
             return
     if results[0].shape is not None:
         return

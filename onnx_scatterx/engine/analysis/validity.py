@@ -15,9 +15,8 @@ import numpy as np
 from onnx_scatterx.engine.analysis.domain.call import (
     Call,
     NotKnownError,
-    UnknownAttributeError,
-    given,
     require,
+    required,
 )
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.engine.analysis.domain.widening import has_negative_size
@@ -35,7 +34,7 @@ def facts_of(call: Call) -> list[Term]:
     check = _CHECKS.get(call.node.op_type)
     try:
         return [] if check is None else check(call)
-    except (UnknownAttributeError, NotKnownError):
+    except NotKnownError:
         return []
 
 
@@ -93,7 +92,7 @@ def _indexed(extents: Iterable[Term], rows: Shape | None, facts: Facts) -> list[
 def _by_rows(call: Call) -> list[Term]:
     """Each row of indices that GatherND reads names an element of some axes."""
     data, indices = call.known(0, 1).dims, call.known(1, 1).dims
-    return _indexed(given(named_axes(call, data, indices)), indices[:-1], call.facts)
+    return _indexed(required(named_axes(call, data, indices)), indices[:-1], call.facts)
 
 
 def _filled(call: Call) -> list[Term]:
@@ -140,7 +139,7 @@ def _axes(call: Call) -> list[Term]:
 def _chosen(call: Call) -> list[Term]:
     """The number of chosen elements is between 0 and the number of elements."""
     require(len(call.inputs) == 2)
-    data, count = call.known(0, 1).dims, given(call.present(1).scalar)
+    data, count = call.known(0, 1).dims, required(call.present(1).scalar)
     require(count.constant is None)
     return [data[call.integer("axis", -1) % len(data)] - count, count]
 
@@ -152,7 +151,7 @@ def _sizes(call: Call) -> list[Term]:
 
 def _columns(call: Call) -> list[Term]:
     """Each known row of indices names an element."""
-    data, indices = call.known(0, 1).dims, given(call.known(1, 1).constant)
+    data, indices = call.known(0, 1).dims, required(call.known(1, 1).constant)
     require(indices.size)
     columns = indices.reshape(-1, indices.shape[-1])
     facts = []

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Knowledge, Scope, UnknownAttributeError
+from onnx_scatterx.engine.analysis.domain.call import Knowledge, Scope
 from onnx_scatterx.engine.budget.limits import LIMITS
 from onnx_scatterx.engine.budget.spending import LimitError, budget
 from onnx_scatterx.engine.lift.access import Access
@@ -69,7 +69,7 @@ def _accesses(node: ir.Node, scope: Scope) -> list[Access]:
             return []
         whole = unflattened(access, scope) if isinstance(access, Scatter) else None
         return [access] if whole is None else [access, whole]
-    except (RefusedError, UnknownAttributeError, LookupError):
+    except (RefusedError, LookupError):
         return []
 
 

@@ -253,6 +253,8 @@ def _lift_read(call: Call) -> Gather:
         read = Reading.of(call, data.dims, indices.dims, formula_of(call, 1, indices))
     except ValueError as error:
         raise RefusedError(Reason.INVALID, str(error)) from error
+    except UnknownAttributeError:
+        raise  # ``lifted`` refuses, and names the attribute
     except LookupError as error:
         raise RefusedError(Reason.UNKNOWN_RANK, str(error)) from error
     access = _access(call, data, value_of(call, 1), read, call.node.outputs[0].dtype)

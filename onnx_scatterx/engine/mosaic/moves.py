@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Call, given, require
+from onnx_scatterx.engine.analysis.domain.call import Call, require, required
 from onnx_scatterx.engine.analysis.domain.tensor import Shape
 from onnx_scatterx.engine.analysis.operators.gathers import READS
 from onnx_scatterx.engine.analysis.operators.reshaping import axis_groups
@@ -102,11 +102,11 @@ Move = Callable[["Provenance", Call], "list[Mosaic | None]"]
 
 
 def _first(provenance: Provenance, call: Call) -> Mosaic:
-    return given(provenance.mosaic(given(call.node.inputs[0])))
+    return required(provenance.mosaic(required(call.node.inputs[0])))
 
 
 def _shape(provenance: Provenance, call: Call) -> Shape:
-    return given(provenance.abstract(call.node.outputs[0]).shape)
+    return required(provenance.abstract(call.node.outputs[0]).shape)
 
 
 def _identity(provenance: Provenance, call: Call) -> list[Mosaic | None]:
@@ -119,7 +119,7 @@ def _transpose(provenance: Provenance, call: Call) -> list[Mosaic | None]:
 
 
 def _unsqueeze(provenance: Provenance, call: Call) -> list[Mosaic | None]:
-    x, axes = _first(provenance, call), given(call.numbers(1, "axes"))
+    x, axes = _first(provenance, call), required(call.numbers(1, "axes"))
     rank = len(x.shape) + len(axes)
     inserted = {a % rank for a in axes}
     require(len(inserted) == len(axes))  # else it cannot run
@@ -168,7 +168,7 @@ def _expand(provenance: Provenance, call: Call) -> list[Mosaic | None]:
 
 
 def _concat(provenance: Provenance, call: Call) -> list[Mosaic | None]:
-    parts = [given(provenance.mosaic(v)) for v in call.node.inputs if v is not None]
+    parts = [required(provenance.mosaic(v)) for v in call.node.inputs if v is not None]
     shape = _shape(provenance, call)
     require(any(v in provenance.absorbed for v in call.node.inputs))
     return [joined(parts, call.integer("axis", 1) % len(shape), shape)]
@@ -179,7 +179,7 @@ def _slice(provenance: Provenance, call: Call) -> list[Mosaic | None]:
     for cut in cuts_of(call):
         bounds = cut.bounds(x.shape[cut.axis])
         first, count = (provenance.facts.simplify(t) for t in bounds)
-        x = given(x.sliced(cut.axis, first, count, cut.step, provenance.facts))
+        x = required(x.sliced(cut.axis, first, count, cut.step, provenance.facts))
     return [x]
 
 
@@ -189,7 +189,7 @@ def _split(provenance: Provenance, call: Call) -> list[Mosaic | None]:
     results: list[Mosaic | None] = []
     start = term(0)
     for value in call.node.outputs:
-        shape = given(provenance.abstract(value).shape)
+        shape = required(provenance.abstract(value).shape)
         results.append(x.sliced(axis, start, shape[axis], 1, provenance.facts))
         start = start + shape[axis]
     return results

@@ -9,7 +9,7 @@ from functools import partial
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Scope, UnknownAttributeError
+from onnx_scatterx.engine.analysis.domain.call import Scope
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.budget.limits import LIMITS, PRICES
 from onnx_scatterx.engine.budget.spending import budget, of_scatter
@@ -161,7 +161,7 @@ class Provenance:
         inputs = [None if v is None else self.abstract(v) for v in node.inputs]
         try:
             mosaics = MOVES[node.op_type](self, self.scope.call(node, inputs))
-        except (UnknownAttributeError, LookupError):
+        except LookupError:
             return
         except RefusedError as error:
             self.unmoved[node] = error.refusal

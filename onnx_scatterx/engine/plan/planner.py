@@ -135,7 +135,7 @@ class Planner:
     def other_views(self, view: View, region: Region) -> Iterator[tuple[ExistingView, View]]:
         """Yield values of the graph that have all of a region, and the region as a view of each."""
         for alias in self._existing_views.around(view, region.low, region.high):
-            if self.numbers.reader.is_available(alias.value):
+            if self.numbers.is_available(alias.value):
                 seen = alias.seen(view, region.low, region.high, self.facts)
                 if seen is not None:
                     yield alias, seen

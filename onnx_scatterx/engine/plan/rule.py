@@ -121,6 +121,24 @@ class Context:
     target: Target
     last_bits: bool = False  # of functions may depend on the place of an element
 
+    @property
+    def graph(self) -> ir.Graph:
+        """The graph of the scatter: a value that is made elsewhere is not followed."""
+        return self.provenance.graph
+
+    @property
+    def facts(self) -> Facts:
+        """What is known of sizes. That of a scatter also knows the extents of its coordinates."""
+        return self.provenance.facts
+
+    def known(self, value: ir.Value) -> TensorValue:
+        """Return what is known of a value: its type, shape and elements."""
+        return self.provenance.abstract(value)
+
+    def access(self, node: ir.Node) -> Scatter | Gather | None:
+        """Return another scatter or gather of the graph; None if a node is none, or is refused."""
+        return self.provenance.access(node)
+
     def charge(self) -> None:
         """Count a step of work: a rule that follows nodes of a model takes a bounded number."""
         budget().charge_part(1)

@@ -28,6 +28,10 @@ class Numbers(TermEmitter):
     Each method returns what it writes, or refuses.
     """
 
+    def is_available(self, value: ir.Value) -> bool:
+        """Return whether a value can be read where nodes are written: it stays in the graph."""
+        return self.reader.is_available(value)
+
     def positions(self, size: Term) -> ir.Value:
         """Return the numbers from 0 up to a size as a vector of int64."""
         w, known = self.writer, size.constant

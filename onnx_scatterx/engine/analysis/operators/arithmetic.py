@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Call, Result, given
+from onnx_scatterx.engine.analysis.domain.call import Call, Result, required
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.analysis.operators.elementwise import combine
 from onnx_scatterx.engine.terms.terms import (
@@ -109,7 +109,7 @@ def elementwise(call: Call) -> Result:
     op = call.node.op_type
     comparison = op in COMPARISONS
     numeric, symbolic = (COMPARISONS if comparison else SAME_TYPE)[op]
-    inputs = [given(i) for i in call.inputs]
+    inputs = [required(i) for i in call.inputs]
     dtype = ir.DataType.BOOL if comparison else inputs[0].dtype
     if op in ("Min", "Max"):  # of one, two or many
         numeric = _folded(numeric)

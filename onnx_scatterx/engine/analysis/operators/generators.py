@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Call, Result, given
+from onnx_scatterx.engine.analysis.domain.call import Call, Result, required
 from onnx_scatterx.engine.analysis.domain.overflow import fits
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue, is_integer
 from onnx_scatterx.engine.budget.limits import LIMITS
@@ -25,7 +25,7 @@ from onnx_scatterx.graphs.traversal import made_by
 
 def constant(call: Call) -> Result:
     attributes = {name: call.attribute(name) for name in call.node.attributes.data}
-    return [given(of_attributes({name: a for name, a in attributes.items() if a is not None}))]
+    return [required(of_attributes({name: a for name, a in attributes.items() if a is not None}))]
 
 
 _LITERALS = {
@@ -53,7 +53,7 @@ def constant_of_shape(call: Call) -> Result:
     dtype = ir.DataType.FLOAT if attribute is None else attribute.value.dtype
     dims = x.vector()
     if dims is None:
-        return [TensorValue(dtype, call.unknown_shape(given(x.static_shape)[0]))]
+        return [TensorValue(dtype, call.unknown_shape(required(x.static_shape)[0]))]
     integer = is_integer(dtype)
     content = term(int(value.ravel()[0])) if integer else None
     if not integer and all(d.constant is not None for d in dims):

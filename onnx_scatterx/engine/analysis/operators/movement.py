@@ -15,7 +15,7 @@ from onnx_scatterx.engine.analysis.domain.broadcast_shapes import (
     broadcast_coords,
     broadcast_shapes,
 )
-from onnx_scatterx.engine.analysis.domain.call import Call, Result, given, require
+from onnx_scatterx.engine.analysis.domain.call import Call, Result, require, required
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.engine.budget.limits import LIMITS, PRICES
 from onnx_scatterx.engine.budget.spending import budget
@@ -66,7 +66,7 @@ def transpose(call: Call) -> Result:
 
 
 def unsqueeze(call: Call) -> Result:
-    x, axes = call.known(0), given(call.numbers(1, "axes"))
+    x, axes = call.known(0), required(call.numbers(1, "axes"))
     rank = len(x.dims) + len(axes)
     new = {a % rank for a in axes}
     old = [d for d in range(rank) if d not in new]
@@ -116,7 +116,7 @@ def expand(call: Call) -> Result:
     x, target = call.known(0), call.known(1)
     dims = target.vector()
     if dims is None:
-        (rank,) = given(target.static_shape)
+        (rank,) = required(target.static_shape)
         require(rank >= len(x.dims))
         return [TensorValue(x.dtype, call.unknown_shape(rank))]
     shape = broadcast_shapes([x.dims, tuple(dims)])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Call, Result, Versions, given
+from onnx_scatterx.engine.analysis.domain.call import Call, Result, Versions, required
 from onnx_scatterx.engine.analysis.domain.overflow import fits
 from onnx_scatterx.engine.analysis.domain.tensor import ElementOf, Shape, TensorValue
 from onnx_scatterx.engine.analysis.operators.shapes_alone import position_of
@@ -126,7 +126,7 @@ _LONGEST = 1 << 48  # elements of a tensor: no processor addresses more bytes
 
 
 def cum_sum(call: Call) -> Result:
-    x, axis = call.known(0), given(call.present(1).constant)
+    x, axis = call.known(0), required(call.present(1).constant)
     if not x.is_integer or x.dtype is None:
         return [TensorValue(x.dtype, x.shape)]
     d = int(axis.item()) % len(x.dims)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from onnx_scatterx.engine.analysis.domain.call import Call, Result, given
+from onnx_scatterx.engine.analysis.domain.call import Call, Result, required
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.engine.analysis.operators.movement import moved
 from onnx_scatterx.engine.terms.prove import Facts
@@ -151,7 +151,7 @@ def reshape(call: Call) -> Result:
     x, sizes = call.known(0), call.present(1)
     target = sizes.vector()
     if target is None:
-        return [TensorValue(x.dtype, call.unknown_shape(given(sizes.static_shape)[0]))]
+        return [TensorValue(x.dtype, call.unknown_shape(required(sizes.static_shape)[0]))]
     return reshaped(x, target_shape(x.dims, target, call))
 
 

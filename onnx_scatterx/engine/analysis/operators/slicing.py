@@ -11,8 +11,8 @@ from onnx_scatterx.engine.analysis.domain.call import (
     Call,
     NotKnownError,
     Result,
-    given,
     require,
+    required,
 )
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.engine.analysis.operators.movement import moved, wrapped
@@ -84,7 +84,7 @@ def cuts_of(call: Call) -> list[Cut]:
         for i, into in ((3, axes), (4, steps)):
             tensor = call.input(i)
             if tensor is not None:
-                into[:] = [int(v) for v in given(tensor.constant).ravel()]
+                into[:] = [int(v) for v in required(tensor.constant).ravel()]
     # The largest numbers have a meaning of their own.
     edges = (k < 0 and _may_be_edge(e, call.facts) for e, k in zip(ends, steps, strict=False))
     require(not any(edges), len(starts) == len(ends) == len(axes) == len(steps), 0 not in steps)
@@ -97,7 +97,7 @@ def slice_(call: Call) -> Result:
         cuts = cuts_of(call)
     except NotKnownError:
         named = call.input(3)
-        axes = range(len(x.dims)) if named is None else given(named.constant)
+        axes = range(len(x.dims)) if named is None else required(named.constant)
         named_axes = {int(a) % len(x.dims) for a in np.ravel(np.asarray(axes))}
         sizes = call.unknown_shape(len(x.dims))
         dims = (s if d in named_axes else x.dims[d] for d, s in enumerate(sizes))
@@ -167,7 +167,7 @@ def conv(call: Call) -> list[TensorValue]:
 
 
 def pool(call: Call) -> list[TensorValue]:
-    x, kernel = call.known(0), given(call.integers("kernel_shape"))
+    x, kernel = call.known(0), required(call.integers("kernel_shape"))
     require(len(call.node.outputs) == 1)
     windows = _windows(call, x.dims[2:], [term(k) for k in kernel])
     return [TensorValue(x.dtype, (*x.dims[:2], *windows))]

@@ -23,7 +23,7 @@ from dataclasses import replace
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import NotKnownError, given, require
+from onnx_scatterx.engine.analysis.domain.call import NotKnownError, require, required
 from onnx_scatterx.engine.terms.terms import maximum
 from onnx_scatterx.engine.write.dry_run import IndexOf
 from onnx_scatterx.engine.write.forms.casts import EXACT, bounds
@@ -91,7 +91,7 @@ def _rows(size: int) -> int:
 
 def _largest_sum(request: Request) -> int:
     """Return how large a sum can be."""
-    low, high = given(bounds(request.known[0], request))
+    low, high = required(bounds(request.known[0], request))
     shape, axis = request.shape(0), request.numbers(1)
     require(shape)
     return max(abs(low), abs(high)) * shape[axis[0] % len(shape)]
@@ -100,7 +100,7 @@ def _largest_sum(request: Request) -> int:
 def remainder(request: Request) -> ir.Value:
     """Subtract a multiple of the divisor, which is positive; then add it to what is negative."""
     dtype, w = request.kind, request.writer
-    number, divisor = bounds(request.known[0], request), given(bounds(request.known[1], request))
+    number, divisor = bounds(request.known[0], request), required(bounds(request.known[1], request))
     require(dtype in _INTEGERS and divisor[0] >= (0 if number else 1))
     require(not request.attributes.get("fmod"), 2 * divisor[1] <= np.iinfo(dtype.numpy()).max)
     low, high = (-math.inf, math.inf) if number is None else number
@@ -197,6 +197,6 @@ def swapped(request: Request) -> ir.Value:
 
 def is_nan(request: Request) -> ir.Value:
     """Find the elements that do not equal themselves."""
-    dtype, w, x = given(request.known_of(0).dtype), request.writer, request.input(0)
+    dtype, w, x = required(request.known_of(0).dtype), request.writer, request.input(0)
     require(request.takes("Equal", dtype), request.runs("Equal", dtype))
     return w.node("Not", [w.node("Equal", [x, x], _BOOL)], _BOOL)

@@ -13,7 +13,7 @@ import math
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import given, require
+from onnx_scatterx.engine.analysis.domain.call import require, required
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.budget.spending import LimitError
 from onnx_scatterx.engine.write.forms.request import Request
@@ -44,13 +44,13 @@ _COMPARES = {"Equal", "Less", "Greater"}
 
 def by_another_type(request: Request) -> ir.Value:
     """Cast the inputs to a type that the target takes, and the result back."""
-    indices, w = given(_DATA.get(request.op)), request.writer
+    indices, w = required(_DATA.get(request.op)), request.writer
     data = [t for i, t in enumerate(request.known) if i in indices and t is not None]
-    dtype, compares = given(data[0].dtype), request.op in _COMPARES
+    dtype, compares = required(data[0].dtype), request.op in _COMPARES
     require(w.target.has(request.op), not w.target.limits_of(request.op).takes_type(dtype))
     held = data if compares else [*data, request.result]
     kinds = (k for k in _OTHERS.get(dtype, ()) if _serves(k, dtype, held, request))
-    kind = given(next(kinds, None))
+    kind = required(next(kinds, None))
     inputs = [
         v if v is None or i not in indices else _cast(v, kind, request)
         for i, v in enumerate(request.inputs)

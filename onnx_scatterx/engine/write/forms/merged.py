@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Scope, given, require
+from onnx_scatterx.engine.analysis.domain.call import Scope, require, required
 from onnx_scatterx.engine.write.forms.request import Request
 
 RESHAPES = frozenset({"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"})
@@ -57,7 +57,7 @@ def merged(request: Request, *, through: bool = False) -> ir.Value:
         x = request.input(0)
         require(through and len(result) <= most and _source(x) is not x)
         return shaped(x, result)
-    merge, data = given(MERGES.get(request.op)), request.shape(0)
+    merge, data = required(MERGES.get(request.op)), request.shape(0)
     require(data)
     form = merge(request, data)
     require(max(map(len, form.shapes)) <= most)
@@ -119,7 +119,7 @@ def _concat(request: Request, shape: tuple[int, ...]) -> _Merged:
 
 def _gather(request: Request, shape: tuple[int, ...]) -> _Merged:
     axis, indices, w = request.axis(len(shape)), request.shape(1), request.writer
-    dtype, at = given(request.known_of(1).dtype), request.input(1)
+    dtype, at = required(request.known_of(1).dtype), request.input(1)
     if len(indices) != 1:
         at = w.node("Reshape", [at, w.constant([math.prod(indices)])], dtype)
     runs = _apart(len(shape), [axis])

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import NotKnownError, given, require
+from onnx_scatterx.engine.analysis.domain.call import NotKnownError, require, required
 from onnx_scatterx.engine.write.forms.request import Request
 
 _END = 2**63 - 1
@@ -190,7 +190,7 @@ def reshape(request: Request) -> ir.Value:
 
 def same_shape(request: Request) -> ir.Value:
     """Give a value another name by a Reshape to its own shape; one size need not be known."""
-    shape = given(request.result.shape)
+    shape = required(request.result.shape)
     sizes = [-1 if dim.constant is None else dim.constant for dim in shape]
     require(request.kind, request.takes("Reshape"), 0 not in sizes and sizes.count(-1) <= 1)
     return request.reshape(request.input(0), sizes)
