@@ -13,7 +13,7 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.files.check import check
+from onnx_scatterx.files.check import check, check_opset
 from onnx_scatterx.files.data import to_proto
 from onnx_scatterx.fitting.changes import EXPANDED
 from onnx_scatterx.fitting.definitions import write_definitions
@@ -22,7 +22,6 @@ from onnx_scatterx.fitting.respell import Refused, respelled
 from onnx_scatterx.fitting.spelling import Spelling
 from onnx_scatterx.fitting.unchecked_dims import READERS, forget_unchecked_dims
 from onnx_scatterx.graphs.cleanup import Names, cloned
-from onnx_scatterx.graphs.schemas import check_known
 from onnx_scatterx.graphs.traversal import all_nodes, is_operator, with_subgraphs
 
 _SHOWN = 4  # the most nodes that an error names
@@ -106,7 +105,7 @@ def write_for_opset(model: ir.Model, version: int, *, exact: bool = False) -> Ch
     >>> write_for_opset(model, 19), model.opset_imports[""], model.ir_version
     (ChangedOpset(obstacles=(), defined=(), other_kernels=()), 19, 9)
     """
-    check_known(version)
+    check_opset(version)
     raises = model.opset_imports.get("", version) < version
     blocking, changed = _compared(model, version, raises=raises)
     defined: tuple[str, ...] = ()
@@ -183,7 +182,7 @@ def change_opset(model: ir.Model, version: int) -> ChangedOpset:
     Traceback (most recent call last):
     onnx_scatterx.errors.ModelError: cannot be lowered to operator set 19: y (Gelu): began with ...
     """
-    check_known(version)
+    check_opset(version)
     before = model.opset_imports.get("")
     if {there for _, _, there in _versioned(model)} <= {version}:
         return ChangedOpset()

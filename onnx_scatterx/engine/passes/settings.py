@@ -19,7 +19,7 @@ from onnx_scatterx.assumptions.fixed_sizes import FixedSizes
 from onnx_scatterx.engine.analysis.operators.gathers import READS
 from onnx_scatterx.engine.plan.rule import Rule
 from onnx_scatterx.errors import ScatterXError, did_you_mean
-from onnx_scatterx.graphs.schemas import check_known
+from onnx_scatterx.files.check import check_opset
 from onnx_scatterx.options.table import DEFAULTS, Options, words
 from onnx_scatterx.rewrites import RULES
 from onnx_scatterx.rewrites.overlay import overlay
@@ -96,7 +96,7 @@ class Settings:
             raise ScatterXError(f"effort {given['effort']}: this is not a number above 0")
         target, rules, opset = target_of(given["target"]), given["rules"], given["opset"]
         if opset is not None:
-            check_known(opset)
+            check_opset(opset)
             newest, name = target.max_opset or opset, target.name
             if opset > newest:
                 raise ScatterXError(f"operator set {opset}: the target {name} reads up to {newest}")
