@@ -46,7 +46,7 @@ from onnx_scatterx.compare.sample_source import SampleSource
 from onnx_scatterx.compare.session_pair import SessionPair
 from onnx_scatterx.errors import ScatterXError, VerifyError
 from onnx_scatterx.files.io import AnyModel, ModelSource, load
-from onnx_scatterx.graphs.traversal import all_nodes, graphs_of, nodes_within
+from onnx_scatterx.graphs.traversal import all_nodes, graphs_of
 from onnx_scatterx.observer import Observer, Progress
 from onnx_scatterx.processes.scratch import scratch
 from onnx_scatterx.runtime.array_files import DeclaredInput, validated_inputs
@@ -255,7 +255,7 @@ def outputs_of_new_where(before: ir.Model, after: ir.Model) -> frozenset[str]:
     }
     reached: set[ir.Value | None] = set()
     for node in after.graph:
-        inner = [node, *(n for body in graphs_of(node) for n in nodes_within(body))]
+        inner = [node, *(n for body in graphs_of(node) for n in all_nodes(body))]
         is_new = any(
             (_is_where(n) and n.outputs[0].name not in known) or n.op_identifier() in new
             for n in inner

@@ -44,7 +44,9 @@ from onnx_scatterx.engine.write.native.nodes import new_nodes, set_fallback
 from onnx_scatterx.engine.write.writer import Writer
 from onnx_scatterx.fitting.opset import change_opset, newer_opset, write_for_opset
 from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses
-from onnx_scatterx.graphs.traversal import FUNCTIONS, all_nodes, domain_of, written
+from onnx_scatterx.graphs.traversal import all_nodes, scatterx_domain, written
+
+_FUNCTIONS = 8  # the IR version that has model-local functions
 
 
 @own_budget()  # a plan is written completely
@@ -72,7 +74,7 @@ def add_fallbacks(model: ir.Model) -> bool:
 def _add(model: ir.Model, body: FallbackSpec) -> ir.Function:
     """Add the function of a body, in a new domain."""
     taken = {function.domain for function in model.functions.values()}
-    domain = next(name for name in map(domain_of, count(1)) if name not in taken)
+    domain = next(name for name in map(scatterx_domain, count(1)) if name not in taken)
     function = fallback(body, domain)
     model.functions[function.identifier()] = function
     return function
@@ -84,7 +86,7 @@ def _raise_version(model: ir.Model) -> None:
         constants = [v for v in model.graph.inputs if v.name in model.graph.initializers]
         for value in constants:
             model.graph.inputs.remove(value)
-    model.ir_version = max(model.ir_version or 0, FUNCTIONS)
+    model.ir_version = max(model.ir_version or 0, _FUNCTIONS)
 
 
 def change_operator_set(job: Job) -> bool:

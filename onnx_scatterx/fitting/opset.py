@@ -22,7 +22,7 @@ from onnx_scatterx.fitting.respell import Refused, respelled
 from onnx_scatterx.fitting.spelling import Spelling
 from onnx_scatterx.fitting.unchecked_dims import READERS, forget_unchecked_dims
 from onnx_scatterx.graphs.cleanup import Names, cloned
-from onnx_scatterx.graphs.traversal import all_nodes, is_operator, with_subgraphs
+from onnx_scatterx.graphs.traversal import all_graphs, all_nodes, is_operator
 
 _SHOWN = 4  # the most nodes that an error names
 _NESTED = 4  # the deepest definitions within definitions
@@ -209,10 +209,10 @@ def _versioned(model: ir.Model) -> list[tuple[str, ir.Graph, int]]:
     there = model.opset_imports.get("")
     versioned = []
     if there is not None:
-        versioned = [(g.name or "main", g, there) for g in with_subgraphs(model.graph)]
+        versioned = [(g.name or "main", g, there) for g in all_graphs(model.graph)]
     for function in model.functions.values():
         own = function.opset_imports.get("", there)
         if own is not None:
             name = f"{function.domain}.{function.name}"
-            versioned += [(name, g, own) for g in with_subgraphs(function.graph)]
+            versioned += [(name, g, own) for g in all_graphs(function)]
     return versioned

@@ -25,10 +25,10 @@ from onnx_scatterx.engine.plan.commit import written_nodes
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files.outside import follow_links
 from onnx_scatterx.fitting.unchecked_dims import READERS, forget_unchecked_dims
-from onnx_scatterx.graphs.cleanup import drop_unread, unread_constants
-from onnx_scatterx.graphs.traversal import all_graphs, is_scatterx_domain, nodes_within
+from onnx_scatterx.graphs.traversal import all_graphs, all_nodes, is_scatterx_domain
 from onnx_scatterx.observer import LOG, NOBODY, Observer
 from onnx_scatterx.pipeline.order import check_passes, rewritten
+from onnx_scatterx.pipeline.unread import drop_unread, unread_constants
 from onnx_scatterx.processes.collection import raised_gc_threshold
 from onnx_scatterx.tell.builder import NodeRecord, report_of, told_records
 from onnx_scatterx.tell.report import Report
@@ -120,8 +120,8 @@ def command_budget(model: ir.Model, settings: Settings) -> AbstractContextManage
 
 
 def _operators(model: ir.Model) -> Counter[str]:
-    counts = Counter(n.op_type for n in nodes_within(model.graph))
+    counts = Counter(n.op_type for n in all_nodes(model.graph))
     for function in model.functions.values():
         if not is_scatterx_domain(function.domain):  # not a fallback of ScatterX
-            counts.update(n.op_type for n in nodes_within(function.graph))
+            counts.update(n.op_type for n in all_nodes(function))
     return counts

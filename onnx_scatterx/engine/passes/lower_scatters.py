@@ -18,13 +18,12 @@ from onnx_scatterx.engine.device.violations import refusals
 from onnx_scatterx.engine.lift.lift_scatter import is_scatter
 from onnx_scatterx.engine.lift.quantization import QUANTIZED
 from onnx_scatterx.engine.mosaic.provenance import Provenance
-from onnx_scatterx.engine.passes.job import KEPT, Job
+from onnx_scatterx.engine.passes.job import KEPT, Job, is_unread
 from onnx_scatterx.engine.passes.shorten_shapes import index_nodes
 from onnx_scatterx.engine.plan.commit import NodeOutcome, Outcome
 from onnx_scatterx.engine.plan.planner import GraphContext
 from onnx_scatterx.engine.plan.round import RewriteRound
 from onnx_scatterx.engine.plan.selection import ScatterSelection
-from onnx_scatterx.graphs.cleanup import is_read
 from onnx_scatterx.targets.target import Target
 from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal
 
@@ -166,7 +165,7 @@ def _written(context: GraphContext, planned: _Planned) -> tuple[Outcome, list[ir
     round_, selection, opaque = planned
     provenance = round_.provenance
     lifted = provenance.scatters
-    unread = {n for n in lifted if not any(map(is_read, n.outputs))}
+    unread = {n for n in lifted if is_unread(n)}
     gone = [
         n
         for n, s in lifted.items()

@@ -14,7 +14,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.budget.budget import budget
 from onnx_scatterx.engine.lift.quantization import QUANTIZERS, is_quantizer, operands_of
 from onnx_scatterx.engine.mosaic.provenance import Provenance
-from onnx_scatterx.graphs.traversal import reached, read_by, readers
+from onnx_scatterx.graphs.traversal import reached, read_by
 
 
 class ExclusiveNodes:
@@ -117,7 +117,7 @@ def quantizers_below(
 
     def movers(here: ir.Node) -> Iterator[ir.Node]:
         budget().charge_part(1)
-        for other in dict.fromkeys(readers(here.outputs)):  # one may read a value often
+        for other in here.successors():
             if of(other):
                 quantizers.append(other)
             elif operands_of(other):

@@ -46,9 +46,9 @@ import onnx_ir as ir
 from onnx_scatterx.graphs.constants import constant, overridable
 from onnx_scatterx.graphs.traversal import (
     RANDOM,
+    all_graphs,
     graphs_of,
     is_operator,
-    with_subgraphs,
 )
 
 MEASURED = "1.32"
@@ -122,7 +122,7 @@ def fusions(model: ir.Model) -> list[Fusion]:
     found: list[Fusion] = []
     roots = [(model.graph, False), *((f.graph, True) for f in model.functions.values())]
     for root, is_function in roots:
-        graphs = with_subgraphs(root)
+        graphs = all_graphs(root)
         ops = {node.op_type for graph in graphs for node in graph if node.domain == ""}
         if not ops.isdisjoint(("Add", "Expand", "Sub")) or any(
             {op, then} <= ops for op, (then, _) in _PAIRS.items()

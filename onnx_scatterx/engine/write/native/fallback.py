@@ -13,7 +13,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.write.kernels import WIDER
-from onnx_scatterx.graphs.traversal import OPERATOR
+from onnx_scatterx.targets.target import SCATTERX
 
 ATTRIBUTES = ("p1", "p2", "p", "reduction", "unique")
 
@@ -101,7 +101,7 @@ def fallback(body: FallbackSpec, domain: str) -> ir.Function:
         doc_string=body.stem,
     )
     attributes = [ir.Attr(name, ir.AttributeType.UNDEFINED, None) for name in ATTRIBUTES]
-    return ir.Function(domain, OPERATOR, graph=graph, attributes=attributes)
+    return ir.Function(domain, SCATTERX, graph=graph, attributes=attributes)
 
 
 def _scatter(w: _BodyWriter, data: ir.Value, f: ir.Value, updates: ir.Value) -> ir.Value:

@@ -26,7 +26,8 @@ from onnx_scatterx.engine.write.native.fallback import FallbackSpec
 from onnx_scatterx.engine.write.reduce import iota, ring
 from onnx_scatterx.engine.write.terms import TermEmitter
 from onnx_scatterx.engine.write.writer import Writer
-from onnx_scatterx.graphs.traversal import DOMAIN, OPERATOR, is_scatterx_domain, nodes_within
+from onnx_scatterx.graphs.traversal import all_nodes, is_scatterx_domain, scatterx_domain
+from onnx_scatterx.targets.target import SCATTERX
 from onnx_scatterx.text.reasons import Reason, RefusedError, refuse_unless
 
 Picks = tuple[Sequence[int], Sequence[int], Sequence[int]]
@@ -49,7 +50,7 @@ def make_node(
         ir.AttrInt64("unique", int(unique)),
     ]
     output = ir.Value(name=name, type=ir.TensorType(dtype))
-    node = ir.Node(DOMAIN, OPERATOR, inputs, attributes, outputs=[output], name=name)
+    node = ir.Node(scatterx_domain(), SCATTERX, inputs, attributes, outputs=[output], name=name)
     node.meta[_BODY] = body
     return node
 
@@ -62,12 +63,12 @@ def picks_of(node: ir.Node) -> Picks:
 
 def is_native(node: ir.Node) -> bool:
     """Return whether a node is a ScatterX."""
-    return node.op_type == OPERATOR and is_scatterx_domain(node.domain)
+    return node.op_type == SCATTERX and is_scatterx_domain(node.domain)
 
 
 def new_nodes(graph: ir.Graph | ir.Function) -> Iterator[tuple[ir.Node, FallbackSpec]]:
     """Yield the nodes without a fallback, also in subgraphs, with their descriptions."""
-    for node in nodes_within(graph.graph if isinstance(graph, ir.Function) else graph):
+    for node in all_nodes(graph):
         body = node.meta.get(_BODY)
         if is_native(node) and isinstance(body, FallbackSpec):
             yield node, body
