@@ -21,7 +21,7 @@ from onnx_scatterx.compare.result import SOLVER, Difference, Draw
 from onnx_scatterx.compare.session_pair import SessionPair
 from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.files.data import ir_tensors, to_proto
-from onnx_scatterx.files.io import AnyModel, ModelSource
+from onnx_scatterx.files.model_source import AnyModel, ModelSource
 from onnx_scatterx.files.outside import together
 
 if TYPE_CHECKING:

@@ -26,7 +26,8 @@ from onnx_scatterx.compare.sampler import (
 from onnx_scatterx.compare.sizes import EQUAL_SIZES, Combination, SizeSearch, SizeSymbol
 from onnx_scatterx.engine.device.costs import check_sizes
 from onnx_scatterx.errors import ModelError, ScatterXError, VerifyError
-from onnx_scatterx.files.io import AnyModel, load
+from onnx_scatterx.files.io import load
+from onnx_scatterx.files.model_source import AnyModel
 from onnx_scatterx.processes.scratch import scratch
 from onnx_scatterx.runtime.opened import as_file
 from onnx_scatterx.runtime.worker_client import NoReply, Runner

@@ -45,7 +45,8 @@ from onnx_scatterx.compare.result import Draw, Verification
 from onnx_scatterx.compare.sample_source import SampleSource
 from onnx_scatterx.compare.session_pair import SessionPair
 from onnx_scatterx.errors import ScatterXError, VerifyError
-from onnx_scatterx.files.io import AnyModel, ModelSource, load
+from onnx_scatterx.files.io import load
+from onnx_scatterx.files.model_source import AnyModel, ModelSource
 from onnx_scatterx.graphs.traversal import all_nodes, graphs_of
 from onnx_scatterx.observer import Observer, Progress
 from onnx_scatterx.processes.scratch import scratch

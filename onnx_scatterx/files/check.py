@@ -58,7 +58,7 @@ _RUNTIME = "onnx_scatterx.runtime.session"  # a domain for operators that the ch
 _OWN = onnx.OperatorSetIdProto(domain=_RUNTIME, version=1)
 
 
-def check(proto: onnx.ModelProto, what: str) -> None:
+def check_valid(proto: onnx.ModelProto, what: str) -> None:
     """Raise `ModelError` if the model is not valid ONNX, or of an opset that is not supported.
 
     Nodes must be in topological order; `free_names` says whether they are. Messages begin with

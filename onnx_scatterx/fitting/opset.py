@@ -13,7 +13,7 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.files.check import check, check_opset
+from onnx_scatterx.files.check import check_opset, check_valid
 from onnx_scatterx.files.data import to_proto
 from onnx_scatterx.fitting.changes import EXPANDED
 from onnx_scatterx.fitting.definitions import write_definitions
@@ -200,7 +200,7 @@ def change_opset(model: ir.Model, version: int) -> ChangedOpset:
             "export the model with that operator set"
         )
     if is_raised:
-        check(to_proto(model), "the model, raised")
+        check_valid(to_proto(model), "the model, raised")
     return changed
 
 

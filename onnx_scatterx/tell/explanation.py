@@ -20,7 +20,7 @@ from onnx_scatterx.engine.budget.budget import LimitError, budget, own_budget, w
 from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.engine.terms.symbol_ids import foreign_symbols
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.files.io import AnyModel
+from onnx_scatterx.files.model_source import AnyModel
 from onnx_scatterx.graphs.cleanup import cloned
 from onnx_scatterx.observer import NOBODY, Observer, Progress
 from onnx_scatterx.options.table import Options

@@ -8,7 +8,8 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.files import io, size
-from onnx_scatterx.files.size import external_size, file_size
+from onnx_scatterx.files.size import file_size
+from onnx_scatterx.tell.entries import external_size
 from tests.helpers.many_scatters import many_scatters
 
 MODELS = sorted(Path("models").glob("*.onnx"))

@@ -102,7 +102,7 @@ def run_task(task: Task) -> ModelOutcome:
     """Optimize or inspect one model; an error becomes a part of the outcome."""
     from onnx_scatterx.compare.verifying import verify
     from onnx_scatterx.doors.api import inspect, optimize
-    from onnx_scatterx.files.save import MESSAGE_LIMIT, stage
+    from onnx_scatterx.files.saving import MESSAGE_LIMIT, stage
 
     start = time.perf_counter()
 

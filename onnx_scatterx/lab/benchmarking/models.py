@@ -15,7 +15,8 @@ from onnx_scatterx.compare.array_diff import compare
 from onnx_scatterx.compare.interface import narrowing
 from onnx_scatterx.compare.sample_source import valid_draws
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.files.io import AnyModel, load
+from onnx_scatterx.files.io import load
+from onnx_scatterx.files.model_source import AnyModel
 from onnx_scatterx.lab.benchmarking.result import Benchmark, NodeTime, Timing, read_trace
 from onnx_scatterx.observer import Observer, Progress
 from onnx_scatterx.processes.child import NoReply
