@@ -32,7 +32,7 @@ from onnx_scatterx.fitting.constant_finder import ConstantFinder, NodeRunner
 from onnx_scatterx.fitting.write_sizes import declare_known
 from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses
 from onnx_scatterx.graphs.constants import packed
-from onnx_scatterx.graphs.traversal import graphs_of
+from onnx_scatterx.graphs.traversal import all_graphs, graphs_of
 
 _FREE = 1 << 16  # bytes of new constants, in a model of any size
 _SMALL = 64  # bytes of a constant that is always written

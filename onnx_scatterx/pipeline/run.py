@@ -8,12 +8,8 @@ from dataclasses import replace
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.clauses import (
-    at_sizes,
-    check,
-    equalities,
-)
-from onnx_scatterx.assumptions.fixed_sizes import open_sizes, places_of, template
+from onnx_scatterx.assumptions.clauses import at_sizes, check_clauses, equalities
+from onnx_scatterx.assumptions.fixed_sizes import fix_template, open_sizes, places_of
 from onnx_scatterx.engine.analysis.assumed import holds_integers, symbols_of
 from onnx_scatterx.engine.budget.budget import Budget, of_command
 from onnx_scatterx.engine.budget.limits import LIMITS
@@ -33,7 +29,7 @@ from onnx_scatterx.processes.collection import raised_gc_threshold
 from onnx_scatterx.tell.builder import NodeRecord, report_of, told_records
 from onnx_scatterx.tell.report import Report
 from onnx_scatterx.text.reasons import LastBit, add_to_metadata
-from onnx_scatterx.text.visible import visible
+from onnx_scatterx.text.visible_text import visible
 
 
 @raised_gc_threshold()
@@ -66,7 +62,7 @@ def _optimized(
     given = settings.assumed
     fixed = settings.fixed_in(model)
     if given:
-        check(given, symbols=symbols_of(model), inputs=holds_integers(model))
+        check_clauses(given, symbols=symbols_of(model), inputs=holds_integers(model))
         given = at_sizes(given, fixed)
     before, unread = _operators(model), {v.name for v in unread_constants(model)}
     job, records = rewritten(Job(model, settings, given, observer=observer), details=details)
@@ -81,7 +77,7 @@ def _optimized(
     told |= {str(LastBit.KERNEL)} if job.lowered.other_kernels else set()
     add_to_metadata(model.metadata_props, told)
     unused = [c for c in settings.assumed if set(at_sizes([c], fixed)).isdisjoint(job.assumed)]
-    wanted = template(model, equalities(given)) if settings.target.static_only else ""
+    wanted = fix_template(model, equalities(given)) if settings.target.static_only else ""
     report = replace(
         report_of(job, records, before, _operators(model)),
         fixed=tuple(fixed.symbols.items()),
@@ -106,7 +102,7 @@ def rewritten_under(
     If ``whole``, all passes run, and the nodes that the target does not take are returned, too.
     Raises ScatterXError if its assumptions contradict each other.
     """
-    check(settings.assumed, symbols=symbols_of(model), inputs=holds_integers(model))
+    check_clauses(settings.assumed, symbols=symbols_of(model), inputs=holds_integers(model))
     fixed = settings.fixed_in(model)
     with command_budget(model, settings):
         assumed = at_sizes(settings.assumed, fixed)

@@ -19,7 +19,7 @@ from onnx_scatterx.files.model_source import AnyModel, ModelSource
 from onnx_scatterx.files.outside import is_within, together
 from onnx_scatterx.files.saving import MESSAGE_LIMIT, save
 from onnx_scatterx.processes.child import NoReply
-from onnx_scatterx.processes.scratch import scratch
+from onnx_scatterx.processes.scratch_folders import scratch
 from onnx_scatterx.processes.serving import RawTensor
 from onnx_scatterx.runtime.array_files import DeclaredInput, validated_inputs
 from onnx_scatterx.runtime.session import library_for

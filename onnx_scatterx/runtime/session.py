@@ -19,7 +19,7 @@ from onnx_scatterx.files.saving import save
 from onnx_scatterx.graphs.traversal import all_nodes, called_function, is_scatterx_domain
 from onnx_scatterx.observer import LOG
 from onnx_scatterx.processes.interrupts import postponed
-from onnx_scatterx.processes.scratch import scratch
+from onnx_scatterx.processes.scratch_folders import scratch
 from onnx_scatterx.runtime.library import REMEDY, library_path, missing_library
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from onnx_scatterx.files.size import file_size
 from onnx_scatterx.tell.index_map import IndexMap
 from onnx_scatterx.tell.sketch import Excerpt
 from onnx_scatterx.text.reasons import Reason, Refusal
-from onnx_scatterx.text.visible import plain_fields
+from onnx_scatterx.text.visible_text import plain_fields
 
 _BYTES = 10_000
 _UNITS = ("kB", "MB", "GB", "TB")

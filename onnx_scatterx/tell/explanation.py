@@ -37,7 +37,7 @@ from onnx_scatterx.tell.kept_advice import Advice, Way
 from onnx_scatterx.tell.report import Report
 from onnx_scatterx.tell.sections import parts
 from onnx_scatterx.text.reasons import Reason
-from onnx_scatterx.text.visible import in_lines, visible
+from onnx_scatterx.text.visible_text import in_lines, visible
 
 _INDENT = 12
 

@@ -37,7 +37,6 @@ from onnx_scatterx.theory.algorithm import (
     traverse,
 )
 from onnx_scatterx.theory.drawing import picture
-from onnx_scatterx.theory.moves import Move, moves
 from onnx_scatterx.theory.nondeterminism import Outcomes, outcomes
 from onnx_scatterx.theory.picks import (
     Pick,
@@ -50,6 +49,7 @@ from onnx_scatterx.theory.picks import (
     subtensor,
 )
 from onnx_scatterx.theory.scattering import Gathering, Gradients, Reduction, Scattering
+from onnx_scatterx.theory.strided_copies import Move, moves
 from onnx_scatterx.theory.theorem import (
     DisseminatedSlice,
     Impossibility,

@@ -22,7 +22,7 @@ from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files.reading import known_reads, recorded
 from onnx_scatterx.observer import Observer, Progress
 from onnx_scatterx.options.table import Options
-from onnx_scatterx.processes.scratch import is_scratch
+from onnx_scatterx.processes.scratch_folders import is_scratch
 
 SUFFIXES = (".onnx", ".onnxtxt")
 _NAMED = 3  # the most models whose names the progress shows

@@ -19,7 +19,7 @@ from onnx_scatterx.files.reading import Files, note_read, recorded
 from onnx_scatterx.files.writing import Writing
 from onnx_scatterx.options.table import DEFAULTS
 from onnx_scatterx.processes.child import NoReply
-from onnx_scatterx.processes.scratch import clear
+from onnx_scatterx.processes.scratch_folders import clear
 
 if TYPE_CHECKING:
     from onnx_scatterx.tell.report import Report

@@ -23,7 +23,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.assumptions.assumption import NOTHING, Assumption, Relation
 from onnx_scatterx.assumptions.clauses import Clause, by_name
-from onnx_scatterx.assumptions.expressions import evaluate, names
+from onnx_scatterx.assumptions.expressions import evaluate, names_in
 from onnx_scatterx.engine.analysis.domain.overflow import most_of
 from onnx_scatterx.engine.analysis.domain.tensor import DeclaredDim, DimOf, Shape, TensorValue
 from onnx_scatterx.engine.analysis.domain.widening import widened
@@ -153,7 +153,7 @@ def symbols_of(model: ir.Model) -> set[str]:
         for axis, d in enumerate(value.shape or ()):
             name = None if isinstance(d, int) else d.value
             if name:
-                symbols |= {name, *names(name)}
+                symbols |= {name, *names_in(name)}
             elif not isinstance(d, int) or d < 0:
                 symbols.add(f"{value.name}[{axis}]")
     return symbols
