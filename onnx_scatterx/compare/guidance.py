@@ -8,8 +8,8 @@ import onnx_ir as ir
 from onnx_scatterx.engine.passes.inline_known_ifs import InlineKnownIfs
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.errors import ModelError
+from onnx_scatterx.fitting.inference import infer_shapes, inferred, inlined
 from onnx_scatterx.graphs.cleanup import cloned
-from onnx_scatterx.graphs.constants import infer_shapes, inferred, inlined
 from onnx_scatterx.graphs.traversal import all_nodes, is_operator
 
 

@@ -29,12 +29,12 @@ from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.known_branches import take_known_branches
 from onnx_scatterx.engine.passes.step import Pass
 from onnx_scatterx.engine.write.writer import Writer
-from onnx_scatterx.files.size import stored_bytes
+from onnx_scatterx.files.data import ir_tensors
 from onnx_scatterx.fitting.constant_finder import ConstantFinder, NodeRunner
 from onnx_scatterx.fitting.write_sizes import declare_known
 from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses
 from onnx_scatterx.graphs.constants import packed
-from onnx_scatterx.graphs.traversal import graphs_of
+from onnx_scatterx.graphs.traversal import all_graphs, graphs_of
 
 _SIZED = frozenset({"ConstantOfShape", "If", "Range", "Shape", "Size"})
 """Operators that compute with sizes, or that a size may decide."""
@@ -105,7 +105,7 @@ class _Folding:
         self.finder = ConstantFinder(job.model, runner)
         self.room: float = math.inf
         if not job.settings.target.is_device:
-            self.room = max(_FREE, stored_bytes(job.model) // 2)
+            self.room = max(_FREE, _stored_bytes(job.model) // 2)
 
     def fold(self, known: Knowledge) -> tuple[bool, bool]:
         """Write all that is known as constants.
@@ -193,3 +193,18 @@ class _Folding:
         self.job.analyses.note_constant(made, tensor)
         replace_uses(value, made)
         self.finder.made.add(made)
+
+
+_NODE = 64  # bytes of a node, about
+
+
+def _stored_bytes(model: ir.Model) -> int:
+    """Return about how many bytes a model has, including external data.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add (x, w) }''')
+    >>> _stored_bytes(model)
+    72
+    """
+    nodes = sum(len(graph) for graph in all_graphs(model))
+    return _NODE * nodes + sum(tensor.nbytes for tensor in ir_tensors(model))

@@ -23,9 +23,9 @@ from onnx_scatterx.engine.lift.in_theory import InTheory
 from onnx_scatterx.engine.lift.lifting import Scatter
 from onnx_scatterx.engine.terms.terms import Number, Term, term
 from onnx_scatterx.text.reasons import Refusal
-from onnx_scatterx.text.visible import in_lines
-from onnx_scatterx.theory.moves import Grid, Move, as_move, joined, moves
+from onnx_scatterx.text.visible_text import in_lines
 from onnx_scatterx.theory.scattering import Gathering
+from onnx_scatterx.theory.strided_copies import Grid, Move, as_move, joined, moves
 
 _FEW = 1 << 10  # elements whose copies are found one by one
 

@@ -17,8 +17,8 @@ from itertools import product
 from math import prod
 
 from onnx_scatterx.grouping import grouped
-from onnx_scatterx.text.visible import as_html
-from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant, line
+from onnx_scatterx.text.visible_text import as_html
+from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant, affine_text
 from onnx_scatterx.theory.picks import Index, Pick, indices
 from onnx_scatterx.theory.scattering import Gathering, Reduction, Scattering
 from onnx_scatterx.theory.theorem import Impossibility, disjoint_representation, disseminated_slices
@@ -266,9 +266,9 @@ def formula(component: Component[int]) -> str:
         case Constant(value):
             return str(value)
         case Affine(start, step, dim):
-            return line(start, step, dim)
+            return affine_text(start, step, dim)
         case AffineModulo(start, step, dim, modulus):
-            inner = line(start, step, dim)
+            inner = affine_text(start, step, dim)
             return f"{inner if inner == f'I_{dim}' else f'({inner})'} mod {modulus}"
         case _:
             return f"f({', '.join(f'I_{d}' for d in component.dims)})"

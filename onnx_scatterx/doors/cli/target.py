@@ -11,7 +11,7 @@ from onnx_scatterx.doors.cli.output import show, show_text
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files.writing import Writing
 from onnx_scatterx.options.values import listed_names
-from onnx_scatterx.text.visible import as_json
+from onnx_scatterx.text.visible_text import as_json
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.expressions import names
+from onnx_scatterx.assumptions.expressions import names_in
 from onnx_scatterx.engine.analysis.domain.tensor import Shape
 from onnx_scatterx.engine.terms.terms import Symbol, Term
 from onnx_scatterx.errors import ScatterXError
@@ -43,7 +43,7 @@ def known_sizes(model: ir.Model) -> dict[str, str]:
         for axis, d in enumerate(value.shape or ()):
             name = None if isinstance(d, int) else d.value
             if name:
-                sizes |= {n: n for n in (name, *sorted(names(name)))}
+                sizes |= {n: n for n in (name, *sorted(names_in(name)))}
             elif not isinstance(d, int) or d < 0:
                 sizes[f"{value.name}[{axis}]"] = f"{value.name}.{axis}"
     return sizes

@@ -11,11 +11,10 @@ import onnx_ir as ir
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.step import Pass
 from onnx_scatterx.engine.plan.commit import REPLACES
-from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses, stand_for
+from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses
 from onnx_scatterx.graphs.traversal import (
     all_graphs,
     perm_of,
-    readers,
 )
 
 
@@ -28,7 +27,7 @@ def cancel_transposes(job: Job) -> bool:
         if node.op_type != "Transpose" or node.domain != "" or node.graph is None:
             continue
         _cancel(node, new)
-        for reader in dict.fromkeys(readers(node.outputs)):
+        for reader in node.successors():
             if reader.op_type == "Transpose" and reader.domain == "":
                 _cancel(reader, new)
     return sum(len(g) for g in graphs) < before
@@ -46,9 +45,8 @@ def _cancel(outer: ir.Node, new: list[ir.Node]) -> None:
     (source,) = inner.inputs
     if source is None or len(a) != len(b) or [a[d] for d in b] != list(range(len(a))):
         return
-    if result.is_graph_output():
-        if source.producer() not in new or source.is_graph_output():
-            return
-        stand_for(source, result)  # the output that a caller sees is kept
-    replace_uses(result, source)
+    is_seen = result.is_graph_output()  # by a caller: then its name is kept
+    if is_seen and (source.producer() not in new or source.is_graph_output()):
+        return
+    replace_uses(result, source, keeps_name=is_seen)
     remove_dead([outer])

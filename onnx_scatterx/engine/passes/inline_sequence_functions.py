@@ -25,11 +25,11 @@ from onnx_scatterx.engine.passes.function_calls import inline_functions
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.step import Pass
 from onnx_scatterx.graphs.traversal import (
+    all_nodes,
     called_function,
     callers_first,
     graphs_of,
     is_operator,
-    nodes_within,
     reached,
 )
 
@@ -72,7 +72,7 @@ def inline_sequence_functions(job: Job) -> bool:
     is_needed = False
     for function in callers_first(model)[::-1]:
         found[function.identifier()] = sequences = _sequences(model, function, found)
-        nodes = list(nodes_within(function.graph))
+        nodes = all_nodes(function)
         called = {c.identifier() for c in (called_function(model, n) for n in nodes) if c}
         if called & writes or any(is_scatter(n) or is_gather(n, reads) for n in nodes):
             writes.add(function.identifier())
@@ -98,7 +98,7 @@ def _sequences(
     """Return the values of a function that are sequences; ``found`` has those of its callees."""
     known: list[ir.Value | None] = []
     beside: dict[ir.Value, list[ir.Value]] = defaultdict(list)
-    for node in nodes_within(function.graph):
+    for node in all_nodes(function):
         callee = called_function(model, node)
         if callee is not None:
             own = found.get(callee.identifier(), set())

@@ -30,14 +30,20 @@ from onnx_scatterx.engine.mosaic.provenance import Provenance
 from onnx_scatterx.engine.passes.marks import NUMBER
 from onnx_scatterx.engine.passes.runtime_fusions import fusions
 from onnx_scatterx.engine.passes.settings import Settings
+from onnx_scatterx.engine.passes.wiring import Wiring
 from onnx_scatterx.engine.plan.commit import Outcome
 from onnx_scatterx.engine.plan.planner import GraphContext
 from onnx_scatterx.engine.write.outer_values import OuterValues
-from onnx_scatterx.graphs.cleanup import Names, is_read
-from onnx_scatterx.graphs.traversal import Wiring, all_nodes
+from onnx_scatterx.graphs.cleanup import Names
+from onnx_scatterx.graphs.traversal import all_nodes
 from onnx_scatterx.observer import NOBODY, Observer
 from onnx_scatterx.targets.target import Target
 from onnx_scatterx.text.reasons import Reason, Refusal
+
+
+def is_unread(node: ir.Node) -> bool:
+    """Return whether nothing reads the outputs of a node, and no graph returns them."""
+    return not any(value.is_graph_output() or value.uses() for value in node.outputs)
 
 
 class Lowered(NamedTuple):
@@ -204,7 +210,7 @@ class Job:
             graph, scope = context.graph, context.scope
             gathers = [n for n in graph if is_gather(n, reads) and not _is_arithmetic(n, scope)]
             self.gathers[graph] = {n: of_scatter(partial(lift_gather, n, scope)) for n in gathers}
-            self.unread |= {n for n in gathers if not any(map(is_read, n.outputs))}
+            self.unread |= {n for n in gathers if is_unread(n)}
 
     def outcome_of(self, context: GraphContext) -> Outcome:
         """Return the outcome of a graph; for a graph without scatters, it is made here."""

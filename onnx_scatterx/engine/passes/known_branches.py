@@ -14,10 +14,10 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis.domain.call import Scope
 from onnx_scatterx.engine.budget.spending import budget, within_limits
 from onnx_scatterx.engine.passes.job import Job
-from onnx_scatterx.graphs.cleanup import Names, remove_dead, replace_uses, stand_for
+from onnx_scatterx.graphs.cleanup import Names, remove_dead, replace_uses
 from onnx_scatterx.graphs.traversal import (
+    all_nodes,
     is_operator,
-    nodes_within,
 )
 
 
@@ -26,7 +26,7 @@ def take_known_branches(job: Job) -> bool:
     model, modified = job.model, False
     if (model.ir_version or 0) < 4:
         return False  # initializers are inputs, and a graph cannot get new ones
-    while any(is_operator(node, ("If",)) for node in nodes_within(model.graph)):
+    while any(is_operator(node, ("If",)) for node in all_nodes(model.graph)):
         with budget().share(1 / 4):
             known = job.analyses.without_trust.current()
         decided = [
@@ -113,5 +113,6 @@ def _replace(
             identity = ir.Node("", "Identity", [result], outputs=[ir.Value()], name=name)
             graph.insert_before(node, identity)
             (result,) = identity.outputs
-        stand_for(result, value, names.new(f"{value.name}/taken"))
-    replace_uses(value, result)
+        replace_uses(value, result, keeps_name=True, unused=names.new(f"{value.name}/taken"))
+    else:
+        replace_uses(value, result)

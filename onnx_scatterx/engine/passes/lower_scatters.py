@@ -17,12 +17,11 @@ from onnx_scatterx.engine.lift.lifting import is_scatter
 from onnx_scatterx.engine.mosaic.provenance import Provenance
 from onnx_scatterx.engine.passes.graph_plan import GraphPlan, planned_graph
 from onnx_scatterx.engine.passes.integers_behind import index_nodes
-from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.passes.job import Job, is_unread
 from onnx_scatterx.engine.passes.step import Kind, Pass
 from onnx_scatterx.engine.plan.commit import NodeOutcome, Outcome
 from onnx_scatterx.engine.plan.planner import GraphContext
 from onnx_scatterx.engine.quantizers.quantization import QUANTIZED
-from onnx_scatterx.graphs.cleanup import is_read
 from onnx_scatterx.targets.target import Target
 from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal
 
@@ -84,7 +83,7 @@ def _written(context: GraphContext, planned: GraphPlan) -> tuple[Outcome, list[i
     round_, selection, opaque = planned
     provenance = round_.provenance
     lifted = provenance.scatters
-    unread = {n for n in lifted if not any(map(is_read, n.outputs))}
+    unread = {n for n in lifted if is_unread(n)}
     gone = [
         n
         for n, s in lifted.items()

@@ -42,7 +42,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.passes.marks import NUMBER
 from onnx_scatterx.engine.passes.runtime_graph import RuntimeGraph
 from onnx_scatterx.graphs.constants import constant, overridable
-from onnx_scatterx.graphs.traversal import is_operator, with_subgraphs
+from onnx_scatterx.graphs.traversal import all_graphs, is_operator
 
 MEASURED = "1.32"
 """The version of ONNX Runtime whose rewrites were tried."""
@@ -113,10 +113,10 @@ def fusions(model: ir.Model) -> list[Fusion]:
     [('DivMulFusion', 'Mul')]
     """
     held = overridable(model)
-    found = list(_Matcher(RuntimeGraph(with_subgraphs(model.graph), held)).found())
+    found = list(_Matcher(RuntimeGraph(all_graphs(model.graph), held)).found())
     for function in model.functions.values():
         graph, given = function.graph, frozenset(function.inputs)
-        found += _Matcher(RuntimeGraph(with_subgraphs(graph), held, given)).found()
+        found += _Matcher(RuntimeGraph(all_graphs(graph), held, given)).found()
     return found
 
 

@@ -8,7 +8,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.quantizers.quantization import QUANTIZERS, is_quantizer, operands_of
-from onnx_scatterx.graphs.traversal import reached, readers
+from onnx_scatterx.graphs.traversal import reached
 
 Steps = Mapping[ir.Value, tuple[str, Sequence[ir.Value | None]]]
 """Nodes that are written on trial: the operator and the inputs, by the output."""
@@ -35,7 +35,7 @@ def quantizers_below(
 
     def movers(here: ir.Node) -> Iterator[ir.Node]:
         budget().charge_part(1)
-        for other in dict.fromkeys(readers(here.outputs)):  # one may read a value often
+        for other in here.successors():
             if of(other):
                 quantizers.append(other)
             elif operands_of(other):

@@ -18,8 +18,8 @@ from onnx_scatterx.engine.write.forms import other_form
 from onnx_scatterx.engine.write.forms.request import Request
 from onnx_scatterx.engine.write.graph_writer import GraphWriter
 from onnx_scatterx.engine.write.kernels import WIDER, sized, widened
+from onnx_scatterx.engine.write.spelled_alike import is_spelled_alike
 from onnx_scatterx.graphs.cleanup import Names
-from onnx_scatterx.graphs.schemas import is_spelled_alike
 from onnx_scatterx.targets.target import STANDARD, Target
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError, refuse_unless
 

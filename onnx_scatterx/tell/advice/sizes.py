@@ -13,7 +13,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.assumptions.clauses import equalities
 from onnx_scatterx.assumptions.expressions import evaluate
-from onnx_scatterx.assumptions.fixed_sizes import FixedSizes, open_sizes, template
+from onnx_scatterx.assumptions.fixed_sizes import FixedSizes, fix_template, open_sizes
 from onnx_scatterx.engine.analysis.domain.call import Scope
 from onnx_scatterx.engine.analysis.domain.tensor import DeclaredDim, DimOf
 from onnx_scatterx.engine.budget.spending import LimitError
@@ -173,7 +173,7 @@ class SizeAdvice:
             return cls()
         copy = cloned(whole.model)
         WriteSizes.run(Job(copy, settings))
-        options = template(copy)
+        options = fix_template(copy)
         if not options:
             return cls()
         sizes = fitting_sizes(whole)

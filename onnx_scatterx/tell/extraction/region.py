@@ -18,12 +18,11 @@ from onnx_scatterx.engine.lift.node_names import NodeNames
 from onnx_scatterx.engine.terms.terms import Term
 from onnx_scatterx.graphs.cleanup import cloned, remove_dead
 from onnx_scatterx.graphs.traversal import (
+    all_graphs,
     graphs_of,
     makers,
     reached,
     read_by,
-    readers,
-    with_subgraphs,
 )
 
 
@@ -72,7 +71,7 @@ def _near(
         around = set[ir.Node]()
         for node in edge:
             around |= {n for n in makers(read_by(node)) if n.graph is graph}
-            read = (_top_level(reader, graph, owners) for reader in readers(node.outputs))
+            read = (_top_level(reader, graph, owners) for reader in node.successors())
             around |= {n for n in read if n is not None}
         edge = around - near
         near = near | edge
@@ -82,7 +81,7 @@ def _near(
 def _owners_in(graph: ir.Graph) -> dict[ir.Graph, ir.Node]:
     """Return for each subgraph, at any depth, the node of the graph that contains it."""
     pairs = ((node, body) for node in graph for body in graphs_of(node))
-    return {inner: node for node, body in pairs for inner in with_subgraphs(body)}
+    return {inner: node for node, body in pairs for inner in all_graphs(body)}
 
 
 def _top_level(

@@ -6,7 +6,7 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx.engine.plan.exclusive import read_only_by
-from onnx_scatterx.graphs.traversal import makers, readers
+from onnx_scatterx.graphs.traversal import makers
 
 
 def drawn(rng: random.Random) -> ir.Graph:
@@ -30,7 +30,7 @@ def in_rounds(of: list[ir.Node], starts: set[ir.Node], graph: ir.Graph) -> set[i
             for n in graph
             if n in near
             and n not in found
-            and set(readers(n.outputs)) <= {*of, *found}
+            and set(n.successors()) <= {*of, *found}
             and not any(v.is_graph_output() for v in n.outputs)
         }
         if not new:

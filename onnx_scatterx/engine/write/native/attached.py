@@ -14,7 +14,9 @@ from onnx_scatterx.engine.budget.spending import own_budget
 from onnx_scatterx.engine.write.native.fallback import FallbackSpec, fallback
 from onnx_scatterx.engine.write.native.fold_transposes import fold_transposes
 from onnx_scatterx.engine.write.native.nodes import new_nodes, set_fallback
-from onnx_scatterx.graphs.traversal import FUNCTIONS, domain_of
+from onnx_scatterx.graphs.traversal import scatterx_domain
+
+_FUNCTIONS = 8  # the IR version that has model-local functions
 
 
 @own_budget()  # a plan is written completely
@@ -41,7 +43,7 @@ def add_fallbacks(model: ir.Model) -> bool:
 def _add(model: ir.Model, body: FallbackSpec) -> ir.Function:
     """Add the function of a body, in a new domain."""
     taken = {function.domain for function in model.functions.values()}
-    domain = next(name for name in map(domain_of, count(1)) if name not in taken)
+    domain = next(name for name in map(scatterx_domain, count(1)) if name not in taken)
     function = fallback(body, domain)
     model.functions[function.identifier()] = function
     return function
@@ -53,7 +55,7 @@ def _raise_version(model: ir.Model) -> None:
         constants = [v for v in model.graph.inputs if v.name in model.graph.initializers]
         for value in constants:
             model.graph.inputs.remove(value)
-    model.ir_version = max(model.ir_version or 0, FUNCTIONS)
+    model.ir_version = max(model.ir_version or 0, _FUNCTIONS)
 
 
 def needs_fallbacks(model: ir.Model) -> bool:

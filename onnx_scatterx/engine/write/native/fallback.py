@@ -14,7 +14,8 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.write.kernels import WIDER
-from onnx_scatterx.graphs.traversal import DOMAIN, OPERATOR
+from onnx_scatterx.graphs.traversal import scatterx_domain
+from onnx_scatterx.targets.target import SCATTERX
 
 Picks: TypeAlias = "tuple[Sequence[int], Sequence[int], Sequence[int]]"
 """The picks (p1, p2, p) of a node."""
@@ -84,7 +85,7 @@ class FallbackSpec:
             ir.AttrInt64("unique", int(unique)),
         ]
         output = ir.Value(name=name, type=ir.TensorType(dtype))
-        node = ir.Node(DOMAIN, OPERATOR, inputs, attributes, outputs=[output], name=name)
+        node = ir.Node(scatterx_domain(), SCATTERX, inputs, attributes, outputs=[output], name=name)
         node.meta[BODY] = self
         return node
 
@@ -131,7 +132,7 @@ def fallback(body: FallbackSpec, domain: str) -> ir.Function:
         doc_string=body.stem,
     )
     attributes = [ir.Attr(name, ir.AttributeType.UNDEFINED, None) for name in ATTRIBUTES]
-    return ir.Function(domain, OPERATOR, graph=graph, attributes=attributes)
+    return ir.Function(domain, SCATTERX, graph=graph, attributes=attributes)
 
 
 def _scatter(w: _BodyWriter, data: ir.Value, f: ir.Value, updates: ir.Value) -> ir.Value:

@@ -24,7 +24,8 @@ from onnx_scatterx.engine.write.kernels import WIDER
 from onnx_scatterx.engine.write.native.fallback import BODY, FallbackSpec, Picks
 from onnx_scatterx.engine.write.numbers import Numbers
 from onnx_scatterx.engine.write.writer import Writer
-from onnx_scatterx.graphs.traversal import OPERATOR, is_scatterx_domain, nodes_within
+from onnx_scatterx.graphs.traversal import all_nodes, is_scatterx_domain
+from onnx_scatterx.targets.target import SCATTERX
 from onnx_scatterx.text.reasons import Reason, RefusedError, refuse_unless
 
 
@@ -36,12 +37,12 @@ def picks_of(node: ir.Node) -> Picks:
 
 def is_native(node: ir.Node) -> bool:
     """Return whether a node is a ScatterX."""
-    return node.op_type == OPERATOR and is_scatterx_domain(node.domain)
+    return node.op_type == SCATTERX and is_scatterx_domain(node.domain)
 
 
 def new_nodes(graph: ir.Graph | ir.Function) -> Iterator[tuple[ir.Node, FallbackSpec]]:
     """Yield the nodes without a fallback, also in subgraphs, with their descriptions."""
-    for node in nodes_within(graph.graph if isinstance(graph, ir.Function) else graph):
+    for node in all_nodes(graph):
         body = node.meta.get(BODY)
         if is_native(node) and isinstance(body, FallbackSpec):
             yield node, body
@@ -114,7 +115,7 @@ class Encoding:
         """Write the node; its updates are known not to collide if ``unique``."""
         inputs = data, self.provision.write(w), updates
         picks = self.provision.dims, self.p2, self.p
-        name = w.new_name(OPERATOR)
+        name = w.new_name(SCATTERX)
         return w.insert(self.body.node(inputs, picks, dtype, name, unique=unique))
 
 

@@ -1,4 +1,4 @@
-"""What the schemas of ONNX say: the known operator sets, and the types that versions take."""
+"""What the schemas of ONNX say of two versions of an operator: the types that each takes."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from typing import TypeAlias
 
 import onnx.defs
 import onnx_ir as ir
-
-from onnx_scatterx.errors import ScatterXError
 
 Types: TypeAlias = "Callable[[ir.Value], Collection[str]]"
 """Returns the types that a value may have, such as ``tensor(float)``; none if they are unknown."""
@@ -43,25 +41,6 @@ def _types(parameter: onnx.defs.OpSchema.FormalParameter, allowed: dict[str, set
     return allowed.get(parameter.type_str, {parameter.type_str})
 
 
-def is_spelled_alike(
-    name: str, inputs: int, attributes: Collection[str], one: int, other: int
-) -> bool:
-    """Return whether a node of so many inputs is written the same in two operator sets.
-
-    >>> is_spelled_alike("Concat", 2, ["axis"], 13, 18)
-    True
-    >>> is_spelled_alike("ReduceMax", 1, ["axes"], 13, 18)
-    False
-    """
-    if not all(onnx.defs.has(name, max_inclusive_version=v, domain="") for v in (one, other)):
-        return False
-    schemas = [onnx.defs.get_schema(name, v, "") for v in (one, other)]
-    names = [[p.name for p in schema.inputs][:inputs] for schema in schemas]
-    there = all(set(attributes) <= schema.attributes.keys() for schema in schemas)
-    enough = all(s.min_input <= inputs <= s.max_input for s in schemas)
-    return there and enough and names[0] == names[1]
-
-
 def narrower(
     inputs: Sequence[ir.Value | None],
     outputs: Sequence[ir.Value | None],
@@ -87,10 +66,3 @@ def narrower(
             if lacking:
                 return f"takes no {lacking[0]} there"
     return None
-
-
-def check_known(version: int) -> None:
-    """Raise ScatterXError for an operator set that onnx does not know."""
-    newest = onnx.defs.onnx_opset_version()
-    if not 9 <= version <= newest:
-        raise ScatterXError(f"operator set {version}: onnx knows 9 to {newest}")

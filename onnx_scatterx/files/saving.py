@@ -18,7 +18,7 @@ from onnx_scatterx.errors import ModelError, ScatterXError, about_file, one_line
 from onnx_scatterx.files.data import (
     DATA_FIELDS,
     from_proto,
-    graphs,
+    graphs_in,
     location_of,
     locations,
     tensor_bytes,
@@ -186,7 +186,7 @@ def _without_notes(message: onnx.ModelProto) -> onnx.ModelProto:
     for function in copy.functions:
         if is_scatterx_domain(function.domain):
             function.ClearField("doc_string")
-    for graph in graphs(copy):
+    for graph in graphs_in(copy):
         for node in graph.node:
             kept = [e for e in node.metadata_props if not e.key.startswith(_NOTES)]
             if len(kept) < len(node.metadata_props):
@@ -205,7 +205,7 @@ def _too_heavy(message: onnx.ModelProto, limit: int) -> list[onnx.TensorProto]:
     """Return the initializers in memory if they do not fit into the message; otherwise none."""
     inside = [
         (tensor, size)
-        for graph in graphs(message)
+        for graph in graphs_in(message)
         if isinstance(graph, onnx.GraphProto)
         for tensor in graph.initializer
         if tensor.data_location != onnx.TensorProto.EXTERNAL

@@ -2,7 +2,7 @@
 
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.traversal import Wiring
+from onnx_scatterx.engine.passes.wiring import Wiring
 
 TEXT = """<ir_version: 8, opset_import: ["" : 18]>
     g (float[2] x, bool c) => (float[2] y) <float[2] w = {1, 2}> {
