@@ -33,9 +33,6 @@ def is_scatterx_domain(domain: str) -> bool:
     return domain == _DOMAIN or domain.startswith(f"{_DOMAIN}.")
 
 
-_HELD = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
-
-
 SCATTERS = frozenset({"Scatter", "ScatterElements", "ScatterND", "TensorScatter"})
 """The operators of ONNX that write by indices."""
 
@@ -46,15 +43,6 @@ RANDOM = frozenset(
     }
 )
 """Operators that draw random numbers."""
-
-
-def attribute_graphs(attribute: ir.Attr) -> list[ir.Graph]:
-    """Return the graphs in an attribute."""
-    if attribute.type not in _HELD or attribute.is_ref():
-        return []
-    if attribute.type == ir.AttributeType.GRAPH:
-        return [attribute.as_graph()]
-    return list(attribute.as_graphs())
 
 
 def is_operator(node: ir.Node | None, op_types: Container[str]) -> bool:
@@ -91,13 +79,20 @@ def perm_of(node: ir.Node | None, rank: int | None = None) -> tuple[int, ...] | 
     return perm if fits and perm else None
 
 
+_HELD = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
+
+
 def graphs_of(node: ir.Node) -> list[ir.Graph]:
     """Return the graphs in a node's attributes."""
     # Uses ``data``, because a loop over a UserDict calls two methods of Python for each entry.
     graphs: list[ir.Graph] = []
     for attribute in node.attributes.data.values():
-        if attribute.type in _HELD:
-            graphs += attribute_graphs(attribute)
+        if attribute.type not in _HELD or attribute.is_ref():
+            continue
+        if attribute.type == ir.AttributeType.GRAPH:
+            graphs.append(attribute.as_graph())
+        else:
+            graphs += attribute.as_graphs()
     return graphs
 
 

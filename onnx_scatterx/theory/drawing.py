@@ -29,13 +29,13 @@ HEADING = 18  # pixels above the margin, for the index of the block
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class PixelGrid:
     """The places of the cells of a shape, in pixels from the grid's upper left corner.
 
-    >>> grid = Grid((2, 3), 30, 20)
+    >>> grid = PixelGrid((2, 3), 30, 20)
     >>> grid.cell((1, 2)), grid.width, grid.height
     ((82, 42), 112, 62)
-    >>> Grid((2, 2, 3), 30, 20).block((1,))
+    >>> PixelGrid((2, 2, 3), 30, 20).block((1,))
     (124, 0)
     """
 
@@ -174,7 +174,7 @@ class _Drawn:
         self.title = f"{name} {shape}"
         self.names, self.fills, self.marked = names, fills, marked
         letters = max(map(len, names.values()), default=1)
-        self.grid = Grid(shape, max(_CELL, letters * _LETTER + 8), _CELL)
+        self.grid = PixelGrid(shape, max(_CELL, letters * _LETTER + 8), _CELL)
         self.width = max(self.grid.width, len(self.title) * _LETTER)
         self.height = _LINE + self.grid.height
 

@@ -10,16 +10,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from onnx_scatterx.doors.cli.values import named_file, natural, thread_count
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.options.table import OPTIONS
-from onnx_scatterx.options.values import (
-    above_zero,
-    count,
-    named_file,
-    named_size,
-    natural,
-    thread_count,
-)
+from onnx_scatterx.options.values import above_zero, count, named_size
 
 if TYPE_CHECKING:
     import numpy as np
