@@ -180,4 +180,4 @@ def _written_provision(patch: _Patch, planner: Planner) -> ir.Value:
     return w.axes("Unsqueeze", positions, int64, [1])
 
 
-overlay = OverlayRule()
+OVERLAY = OverlayRule()

@@ -58,4 +58,4 @@ def has_kernel(dtype: ir.DataType, reduction: str) -> bool:
     return dtype in _MOVED and reduction == "none"
 
 
-scatterx = ScatterXRule()
+SCATTERX = ScatterXRule()
