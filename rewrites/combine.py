@@ -8,13 +8,17 @@ A reducing write that covers all of the data is combined too: the result is neve
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.device.costs import Work
-from onnx_scatterx.engine.mosaic.cells import Cell
-from onnx_scatterx.engine.mosaic.strided_interval import Reduced
-from onnx_scatterx.engine.plan.planner import Planner
-from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule
-from onnx_scatterx.engine.write.reduction import Reduction
-from onnx_scatterx.text.reasons import Refusal
+from onnx_scatterx.engine.rules import (
+    Cell,
+    Plan,
+    Planner,
+    Reduced,
+    Reduction,
+    Refusal,
+    Region,
+    RegionRule,
+    Work,
+)
 
 
 class CombineRule(RegionRule):

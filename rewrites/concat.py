@@ -13,14 +13,23 @@ from functools import partial
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.device.costs import Work
-from onnx_scatterx.engine.mosaic.cells import Cell
-from onnx_scatterx.engine.mosaic.strided_interval import StridedInterval
-from onnx_scatterx.engine.plan.planner import Planner
-from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, cheapest
-from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Term
-from onnx_scatterx.text.reasons import Reason, Refusal, attempt, granted, refuse_unless
+from onnx_scatterx.engine.rules import (
+    Cell,
+    Facts,
+    Plan,
+    Planner,
+    Reason,
+    Refusal,
+    Region,
+    RegionRule,
+    StridedInterval,
+    Term,
+    Work,
+    attempt,
+    cheapest,
+    granted,
+    refuse_unless,
+)
 
 _TRIED = 24  # cells up to which the best order of axes is searched
 

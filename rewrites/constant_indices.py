@@ -15,14 +15,21 @@ import math
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lifting import Scatter
-from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
-from onnx_scatterx.engine.terms.tabulate import tabulated
-from onnx_scatterx.engine.terms.terms import as_numbers
-from onnx_scatterx.engine.write.reduction import Reduction
+from onnx_scatterx.engine.rules import (
+    Context,
+    Plan,
+    Reason,
+    Reduction,
+    Refusal,
+    Scatter,
+    ScatterRule,
+    as_numbers,
+    granted,
+    refuse_unless,
+    rounds,
+    tabulated,
+)
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
-from onnx_scatterx.text.reasons import Reason, Refusal, granted, refuse_unless
-from onnx_scatterx.theory.scattering import rounds
 
 _MOST = 1 << 16  # positions, and updates, that are listed
 _ROUNDS = 8  # updates of one element

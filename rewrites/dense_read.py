@@ -21,11 +21,20 @@ from collections.abc import Callable
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lifting import Gather
-from onnx_scatterx.engine.plan.rule import Context, GatherRule, Plan
-from onnx_scatterx.engine.terms.terms import Term, as_numbers
+from onnx_scatterx.engine.rules import (
+    Context,
+    Detail,
+    Gather,
+    GatherRule,
+    Plan,
+    Reason,
+    Refusal,
+    Term,
+    as_numbers,
+    granted,
+    refuse_unless,
+)
 from onnx_scatterx.rewrites.helpers.search import SMALL
-from onnx_scatterx.text.reasons import Detail, Reason, Refusal, granted, refuse_unless
 
 _INT32, _INT64, _FLOAT = ir.DataType.INT32, ir.DataType.INT64, ir.DataType.FLOAT
 _SUMMED = {

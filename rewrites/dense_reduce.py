@@ -34,13 +34,20 @@ from functools import partial
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.tensor import Shape
-from onnx_scatterx.engine.lift.lifting import Scatter
-from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
-from onnx_scatterx.engine.terms.terms import Term, term
-from onnx_scatterx.engine.write.reduction import Reduction
+from onnx_scatterx.engine.rules import (
+    Context,
+    Plan,
+    Reduction,
+    Refusal,
+    Scatter,
+    ScatterRule,
+    Shape,
+    Term,
+    granted,
+    refuse_unless,
+    term,
+)
 from onnx_scatterx.rewrites.helpers.search import Search, allow, matches, search_of
-from onnx_scatterx.text.reasons import Refusal, granted, refuse_unless
 
 _BOOL, _INT32, _INT64 = ir.DataType.BOOL, ir.DataType.INT32, ir.DataType.INT64
 _WRAPPING = {ir.DataType[f"{sign}INT{bits}"] for sign in ("", "U") for bits in (8, 16, 32, 64)}

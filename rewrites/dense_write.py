@@ -17,8 +17,14 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lifting import Scatter
-from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
+from onnx_scatterx.engine.rules import (
+    Context,
+    Plan,
+    Refusal,
+    Scatter,
+    ScatterRule,
+    refuse_unless,
+)
 from onnx_scatterx.rewrites.helpers.search import (
     Search,
     allow,
@@ -26,7 +32,6 @@ from onnx_scatterx.rewrites.helpers.search import (
     search_of,
     taken,
 )
-from onnx_scatterx.text.reasons import Refusal, refuse_unless
 
 _INT64 = ir.DataType.INT64
 

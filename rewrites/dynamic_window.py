@@ -17,12 +17,20 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lifting import Scatter
-from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
-from onnx_scatterx.engine.terms.terms import Term, coord
-from onnx_scatterx.engine.write.reduction import Reduction
+from onnx_scatterx.engine.rules import (
+    Context,
+    Plan,
+    Reason,
+    Reduction,
+    Refusal,
+    Scatter,
+    ScatterRule,
+    Term,
+    coord,
+    only,
+    refuse_unless,
+)
 from onnx_scatterx.rewrites.helpers.search import Positions, positions
-from onnx_scatterx.text.reasons import Reason, Refusal, only, refuse_unless
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 _FAR = 2**62  # a number nearer to 0 may be added to sizes

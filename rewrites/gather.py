@@ -14,18 +14,23 @@ from functools import partial
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.device.costs import Work
-from onnx_scatterx.engine.mosaic.cells import Cell
-from onnx_scatterx.engine.mosaic.strided_interval import StridedInterval, View
-from onnx_scatterx.engine.plan.planner import Planner
-from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, cheapest
-from onnx_scatterx.engine.terms.terms import Term, term
-from onnx_scatterx.text.reasons import (
+from onnx_scatterx.engine.rules import (
+    Cell,
+    Plan,
+    Planner,
     Refusal,
+    Region,
+    RegionRule,
+    StridedInterval,
+    Term,
+    View,
+    Work,
     attempt,
+    cheapest,
     granted,
     only,
     refuse_unless,
+    term,
 )
 
 _SOURCES = 3

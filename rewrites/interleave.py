@@ -17,12 +17,21 @@ from functools import partial
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.device.costs import Work
-from onnx_scatterx.engine.mosaic.strided_interval import StridedInterval
-from onnx_scatterx.engine.plan.planner import Planner
-from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, cheapest
-from onnx_scatterx.engine.terms.terms import Term, term
-from onnx_scatterx.text.reasons import Reason, Refusal, attempt, refuse_unless
+from onnx_scatterx.engine.rules import (
+    Plan,
+    Planner,
+    Reason,
+    Refusal,
+    Region,
+    RegionRule,
+    StridedInterval,
+    Term,
+    Work,
+    attempt,
+    cheapest,
+    refuse_unless,
+    term,
+)
 
 _CLASSES = 16
 

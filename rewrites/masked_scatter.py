@@ -21,14 +21,18 @@ import math
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lifting import Scatter
-from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
-from onnx_scatterx.engine.terms.terms import term
-from onnx_scatterx.engine.write.reduction import Reduction
-from onnx_scatterx.graphs.traversal import made_by
+from onnx_scatterx.engine.rules import (
+    Context,
+    Plan,
+    Reduction,
+    Refusal,
+    Scatter,
+    ScatterRule,
+    made_by,
+    term,
+)
 from onnx_scatterx.rewrites.helpers.masked_updates import is_head
 from onnx_scatterx.rewrites.helpers.masks import Masked, fitting, masked, placed
-from onnx_scatterx.text.reasons import Refusal
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 

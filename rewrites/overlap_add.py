@@ -15,12 +15,22 @@ from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.tensor import Shape
-from onnx_scatterx.engine.lift.lifting import Scatter
-from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
-from onnx_scatterx.engine.terms.terms import FloorDiv, Term, coord, term
-from onnx_scatterx.engine.write.reduction import Reduction
-from onnx_scatterx.text.reasons import Refusal, granted, only, refuse_unless
+from onnx_scatterx.engine.rules import (
+    Context,
+    FloorDiv,
+    Plan,
+    Reduction,
+    Refusal,
+    Scatter,
+    ScatterRule,
+    Shape,
+    Term,
+    coord,
+    granted,
+    only,
+    refuse_unless,
+    term,
+)
 
 _BLOCKS = 8  # of one frame
 

@@ -21,15 +21,24 @@ from functools import cached_property
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.device.costs import Work
-from onnx_scatterx.engine.mosaic.cells import Cell
-from onnx_scatterx.engine.mosaic.strided_interval import StridedInterval, View
-from onnx_scatterx.engine.plan.planner import Planner
-from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, cheapest
-from onnx_scatterx.engine.terms.terms import Term, as_numbers
-from onnx_scatterx.engine.write.native.nodes import Encoding
+from onnx_scatterx.engine.rules import (
+    Cell,
+    Encoding,
+    Plan,
+    Planner,
+    Reason,
+    Refusal,
+    Region,
+    RegionRule,
+    StridedInterval,
+    Term,
+    View,
+    Work,
+    as_numbers,
+    cheapest,
+    refuse_unless,
+)
 from onnx_scatterx.rewrites.scatterx import RANK, has_kernel
-from onnx_scatterx.text.reasons import Reason, Refusal, refuse_unless
 
 _SINCE = 11  # the operator set that has the fallback's ScatterND and Range
 _PATCHES = 6  # cells that are written over a tensor, at most
@@ -180,4 +189,4 @@ def _written_provision(patch: _Patch, planner: Planner) -> ir.Value:
     return w.axes("Unsqueeze", positions, int64, [1])
 
 
-overlay = OverlayRule()
+OVERLAY = OverlayRule()

@@ -12,13 +12,20 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.device.costs import Work
-from onnx_scatterx.engine.mosaic.cells import Cell
-from onnx_scatterx.engine.mosaic.strided_interval import StridedInterval, View
-from onnx_scatterx.engine.plan.planner import Planner
-from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule
-from onnx_scatterx.engine.terms.terms import Term
-from onnx_scatterx.text.reasons import Reason, Refusal, refuse_unless
+from onnx_scatterx.engine.rules import (
+    Cell,
+    Plan,
+    Planner,
+    Reason,
+    Refusal,
+    Region,
+    RegionRule,
+    StridedInterval,
+    Term,
+    View,
+    Work,
+    refuse_unless,
+)
 
 
 class PadRule(RegionRule):

@@ -25,13 +25,24 @@ from functools import partial
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lifting import Gather
-from onnx_scatterx.engine.plan.rule import Context, GatherRule, Plan
-from onnx_scatterx.engine.terms.tabulate import tabulated
-from onnx_scatterx.engine.terms.terms import Term, as_numbers, term
+from onnx_scatterx.engine.rules import (
+    Context,
+    Gather,
+    GatherRule,
+    Plan,
+    Reason,
+    Refusal,
+    Term,
+    as_numbers,
+    attempt,
+    granted,
+    only,
+    refuse_unless,
+    tabulated,
+    term,
+)
 from onnx_scatterx.rewrites.helpers.search import Positions, positions
 from onnx_scatterx.rewrites.helpers.update_positions import index_tensor
-from onnx_scatterx.text.reasons import Reason, Refusal, attempt, granted, only, refuse_unless
 
 _INT64 = ir.DataType.INT64
 _ROWS = 1 << 16  # indices of a constant

@@ -11,10 +11,16 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lifting import Scatter
-from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
-from onnx_scatterx.engine.write.native.nodes import Encoding
-from onnx_scatterx.text.reasons import Reason, Refusal, refuse_unless
+from onnx_scatterx.engine.rules import (
+    Context,
+    Encoding,
+    Plan,
+    Reason,
+    Refusal,
+    Scatter,
+    ScatterRule,
+    refuse_unless,
+)
 
 RANK = 16  # the most that the operator takes
 _NUMERIC = {
@@ -58,4 +64,4 @@ def has_kernel(dtype: ir.DataType, reduction: str) -> bool:
     return dtype in _MOVED and reduction == "none"
 
 
-scatterx = ScatterXRule()
+SCATTERX = ScatterXRule()

@@ -17,13 +17,17 @@ import math
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lifting import (
+from onnx_scatterx.engine.rules import (
+    Context,
     Gather,
+    Plan,
+    Refusal,
     Scatter,
+    ScatterRule,
+    as_numbers,
+    granted,
+    refuse_unless,
 )
-from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
-from onnx_scatterx.engine.terms.terms import as_numbers
-from onnx_scatterx.text.reasons import Refusal, granted, refuse_unless
 
 _LISTED = 4096  # bytes of a new constant
 _READERS = 64  # nodes that are visited

@@ -14,11 +14,18 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lifting import Scatter
-from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
-from onnx_scatterx.graphs.traversal import made_by, written
+from onnx_scatterx.engine.rules import (
+    Context,
+    Plan,
+    Reason,
+    Refusal,
+    Scatter,
+    ScatterRule,
+    made_by,
+    refuse_unless,
+    written,
+)
 from onnx_scatterx.rewrites.dynamic_window import Window, window_of
-from onnx_scatterx.text.reasons import Reason, Refusal, refuse_unless
 
 _INT64 = ir.DataType.INT64
 _SINCE = 24

@@ -13,13 +13,21 @@ from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.device.costs import Work
-from onnx_scatterx.engine.mosaic.strided_interval import View
-from onnx_scatterx.engine.plan.planner import Planner
-from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, cheapest
-from onnx_scatterx.engine.terms.terms import term
-from onnx_scatterx.engine.write.cuts import Cut
-from onnx_scatterx.text.reasons import Reason, Refusal, attempt, refuse_unless
+from onnx_scatterx.engine.rules import (
+    Cut,
+    Plan,
+    Planner,
+    Reason,
+    Refusal,
+    Region,
+    RegionRule,
+    View,
+    Work,
+    attempt,
+    cheapest,
+    refuse_unless,
+    term,
+)
 
 _OF_CONSTANT = 1  # a part of a constant counts as one node more: Pad does not need it
 

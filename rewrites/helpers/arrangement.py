@@ -15,11 +15,14 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.tensor import Shape
-from onnx_scatterx.engine.lift.lifting import Scatter
-from onnx_scatterx.engine.plan.rule import Context
-from onnx_scatterx.engine.terms.terms import Term, term
-from onnx_scatterx.text.reasons import refuse_unless
+from onnx_scatterx.engine.rules import (
+    Context,
+    Scatter,
+    Shape,
+    Term,
+    refuse_unless,
+    term,
+)
 
 
 @dataclass(frozen=True)

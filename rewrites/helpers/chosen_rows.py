@@ -21,14 +21,22 @@ from itertools import islice
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.tensor import Shape
-from onnx_scatterx.engine.lift.lifting import Scatter
-from onnx_scatterx.engine.plan.rule import Context
-from onnx_scatterx.engine.terms.terms import Term, coord, term
-from onnx_scatterx.graphs.traversal import made_by, reached
+from onnx_scatterx.engine.rules import (
+    Context,
+    Refusal,
+    Scatter,
+    Shape,
+    Term,
+    attempt,
+    coord,
+    granted,
+    made_by,
+    reached,
+    refuse_unless,
+    term,
+)
 from onnx_scatterx.rewrites.helpers.masked_updates import Updates, updates_in_order
 from onnx_scatterx.rewrites.helpers.masks import Mask, as_bools, mask_of
-from onnx_scatterx.text.reasons import Refusal, attempt, granted, refuse_unless
 
 _BOOL = ir.DataType.BOOL
 _VALUES = 256  # at most so many values before the indices are visited

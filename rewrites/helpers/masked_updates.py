@@ -19,12 +19,17 @@ from enum import Enum
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.tensor import Shape
-from onnx_scatterx.engine.lift.lifting import Scatter
-from onnx_scatterx.engine.plan.rule import Context
-from onnx_scatterx.engine.write.reduction import Reduction
+from onnx_scatterx.engine.rules import (
+    Context,
+    Reduction,
+    Refusal,
+    Scatter,
+    Shape,
+    attempt,
+    granted,
+    refuse_unless,
+)
 from onnx_scatterx.rewrites.helpers.masks import Mask, read_by_mask
-from onnx_scatterx.text.reasons import Refusal, attempt, granted, refuse_unless
 
 _IN_ORDER = ("Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze")  # of their elements
 _NODES = 64  # of one function

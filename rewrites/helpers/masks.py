@@ -19,12 +19,20 @@ from typing import NamedTuple
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
-from onnx_scatterx.engine.lift.lifting import Scatter
-from onnx_scatterx.engine.plan.rule import Context
-from onnx_scatterx.engine.terms.terms import Symbol, Term, term
-from onnx_scatterx.graphs.traversal import made_by, written
-from onnx_scatterx.text.reasons import granted, only, refuse_unless
+from onnx_scatterx.engine.rules import (
+    Context,
+    Scatter,
+    Shape,
+    Symbol,
+    TensorValue,
+    Term,
+    granted,
+    made_by,
+    only,
+    refuse_unless,
+    term,
+    written,
+)
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 _ROUNDS = 8  # writes that may replace one by a mask

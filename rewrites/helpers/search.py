@@ -16,10 +16,21 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lifting import Gather, Scatter
-from onnx_scatterx.engine.plan.rule import Context
-from onnx_scatterx.engine.terms.terms import Symbol, Term, term
-from onnx_scatterx.engine.write.reduction import Reduction
+from onnx_scatterx.engine.rules import (
+    Context,
+    Detail,
+    Gather,
+    Reason,
+    Reduction,
+    Refusal,
+    Scatter,
+    Symbol,
+    Term,
+    attempt,
+    granted,
+    refuse_unless,
+    term,
+)
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
 from onnx_scatterx.rewrites.helpers.chosen_rows import chosen_rows
 from onnx_scatterx.rewrites.helpers.update_positions import (
@@ -27,7 +38,6 @@ from onnx_scatterx.rewrites.helpers.update_positions import (
     index_tensor,
     positions_of,
 )
-from onnx_scatterx.text.reasons import Detail, Reason, Refusal, attempt, granted, refuse_unless
 
 
 @dataclass(frozen=True)

@@ -17,14 +17,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
-from onnx_scatterx.engine.lift.lifting import Scatter
-from onnx_scatterx.engine.plan.rule import Context
-from onnx_scatterx.engine.terms.tabulate import tabulated
-from onnx_scatterx.engine.terms.terms import Symbol, Term, as_numbers, term
+from onnx_scatterx.engine.rules import (
+    Context,
+    Scatter,
+    Shape,
+    Symbol,
+    TensorValue,
+    Term,
+    as_numbers,
+    granted,
+    refuse_unless,
+    tabulated,
+    term,
+)
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement
 from onnx_scatterx.rewrites.helpers.chosen_rows import ChosenRows
-from onnx_scatterx.text.reasons import granted, refuse_unless
 
 _INT64 = ir.DataType.INT64
 _LISTED = 1 << 12  # elements of an index that is made a constant
