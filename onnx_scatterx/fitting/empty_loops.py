@@ -14,9 +14,9 @@ from collections.abc import Collection, Container
 import onnx_ir as ir
 
 from onnx_scatterx.engine.budget.limits import LIMITS
-from onnx_scatterx.engine.passes.job import NUMBER
+from onnx_scatterx.engine.passes.marks import NUMBER
+from onnx_scatterx.engine.write.native.attached import add_fallbacks
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.fitting.fit_target import add_fallbacks
 from onnx_scatterx.fitting.inference import inferred
 from onnx_scatterx.graphs.cleanup import cloned
 from onnx_scatterx.graphs.constants import constant, overridable

@@ -20,7 +20,7 @@ from onnx_scatterx.fitting.definitions import write_definitions
 from onnx_scatterx.fitting.known_values import KnownValues
 from onnx_scatterx.fitting.respell import Refused, respelled
 from onnx_scatterx.fitting.spelling import Spelling
-from onnx_scatterx.fitting.unchecked_dims import READERS, forget_unchecked_dims
+from onnx_scatterx.fitting.unchecked_dims import forget_unchecked_dims
 from onnx_scatterx.graphs.cleanup import Names, cloned
 from onnx_scatterx.graphs.traversal import all_graphs, all_nodes, is_operator
 
@@ -134,8 +134,7 @@ def write_for_opset(model: ir.Model, version: int, *, exact: bool = False) -> Ch
     elif not any(function.overload for function in model.functions.values()):
         least = 8 if model.functions else 0  # functions need IR version 8
         model.ir_version = min(model.ir_version or needed, max(needed, least))
-    new = [n for n in all_nodes(model) if n not in there_before]
-    forget_unchecked_dims(model, [n for n in new if is_operator(n, READERS)])
+    forget_unchecked_dims(model, [n for n in all_nodes(model) if n not in there_before])
     return ChangedOpset((), defined, tuple(f"{_name(n)} ({n.op_type})" for n in rounded))
 
 

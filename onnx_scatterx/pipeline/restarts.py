@@ -21,12 +21,12 @@ from collections.abc import Callable, Iterable, Mapping
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lift_scatter import is_gather, is_scatter
+from onnx_scatterx.engine.lift.lifting import is_gather, is_scatter
 from onnx_scatterx.engine.mosaic.moves import MOVES, connected_moves
-from onnx_scatterx.engine.passes.job import KEPT, NUMBER, Job
-from onnx_scatterx.engine.passes.keep_apart import numbered_fusions
-from onnx_scatterx.engine.passes.move_above_quantizers import SoleReaders
-from onnx_scatterx.engine.plan.neighbours import read_only_by
+from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.passes.marks import KEPT, NUMBER
+from onnx_scatterx.engine.passes.sole_readers import SoleReaders
+from onnx_scatterx.engine.plan.exclusive import read_only_by
 from onnx_scatterx.fitting.empty_loops import EmptyLoops
 from onnx_scatterx.graphs.cleanup import cloned
 from onnx_scatterx.graphs.traversal import (
@@ -47,9 +47,7 @@ def until_safe(job: Job, lower: Callable[[Job], None], fit: Callable[[Job], None
     kept already, every scatter (``forbidden``); if only ``fit`` has an effect, the other nodes.
     """
     model = job.model
-    for number, node in enumerate(all_nodes(model)):
-        node.meta[NUMBER] = number
-    job.fusions = numbered_fusions(model)
+    job.number_nodes()
     loops, readers = EmptyLoops(model), SoleReaders(job)
     before = cloned(model) if loops or readers else model  # else nothing is refused
     is_fixed = bool(job.settings.given["fix"])

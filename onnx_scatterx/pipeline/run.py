@@ -8,11 +8,13 @@ from dataclasses import replace
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.clauses import at_sizes, check_clauses, equalities
+from onnx_scatterx.assumptions.clauses import (
+    at_sizes,
+    equalities,
+)
 from onnx_scatterx.assumptions.fixed_sizes import fix_template, open_sizes, places_of
-from onnx_scatterx.engine.analysis.assumed import holds_integers, symbols_of
-from onnx_scatterx.engine.budget.budget import Budget, of_command
 from onnx_scatterx.engine.budget.limits import LIMITS
+from onnx_scatterx.engine.budget.spending import Budget, of_command
 from onnx_scatterx.engine.device.costs import check_sizes
 from onnx_scatterx.engine.device.violations import Violation
 from onnx_scatterx.engine.passes.job import Job
@@ -20,9 +22,10 @@ from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.engine.plan.commit import written_nodes
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files.outside import follow_links
-from onnx_scatterx.fitting.unchecked_dims import READERS, forget_unchecked_dims
+from onnx_scatterx.fitting.unchecked_dims import forget_unchecked_dims
 from onnx_scatterx.graphs.traversal import all_graphs, all_nodes, is_scatterx_domain
 from onnx_scatterx.observer import LOG, NOBODY, Observer
+from onnx_scatterx.pipeline.assumable import check_assumptions
 from onnx_scatterx.pipeline.order import check_passes, rewritten
 from onnx_scatterx.pipeline.unread import drop_unread, unread_constants
 from onnx_scatterx.processes.collection import raised_gc_threshold
@@ -62,7 +65,7 @@ def _optimized(
     given = settings.assumed
     fixed = settings.fixed_in(model)
     if given:
-        check_clauses(given, symbols=symbols_of(model), inputs=holds_integers(model))
+        check_assumptions(given, model)
         given = at_sizes(given, fixed)
     before, unread = _operators(model), {v.name for v in unread_constants(model)}
     job, records = rewritten(Job(model, settings, given, observer=observer), details=details)
@@ -70,7 +73,7 @@ def _optimized(
         why = job.forbidden.detail or job.forbidden
         raise ScatterXError(f"the sizes ({fixed}) cannot be written: {why}")
     drop_unread(model, unread)  # a plan may make some for a node that gets another form
-    forget_unchecked_dims(model, written_nodes(model, READERS))
+    forget_unchecked_dims(model, written_nodes(model))
     records = told_records(job, records)
     told = {why for record in records for why in record.entry.in_onnxruntime}
     told |= {str(LastBit.DEFINED)} if job.lowered.defined else set()
@@ -102,7 +105,7 @@ def rewritten_under(
     If ``whole``, all passes run, and the nodes that the target does not take are returned, too.
     Raises ScatterXError if its assumptions contradict each other.
     """
-    check_clauses(settings.assumed, symbols=symbols_of(model), inputs=holds_integers(model))
+    check_assumptions(settings.assumed, model)
     fixed = settings.fixed_in(model)
     with command_budget(model, settings):
         assumed = at_sizes(settings.assumed, fixed)

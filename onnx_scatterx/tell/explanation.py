@@ -16,9 +16,9 @@ from onnx_scatterx.doors.api.optimization import (
     loaded_ir,
     optimize,
 )
-from onnx_scatterx.engine.budget.budget import LimitError, budget, own_budget, within_limits
+from onnx_scatterx.engine.budget.spending import LimitError, budget, own_budget, within_limits
 from onnx_scatterx.engine.passes.settings import Settings
-from onnx_scatterx.engine.terms.symbol_ids import foreign_symbols
+from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files.model_source import AnyModel
 from onnx_scatterx.graphs.cleanup import cloned
@@ -42,7 +42,7 @@ from onnx_scatterx.text.visible_text import in_lines, visible
 _INDENT = 12
 
 
-@foreign_symbols()
+@fresh_symbols(foreign=True)
 def advise(
     model: AnyModel,
     *,
@@ -78,7 +78,7 @@ def advise(
 
 
 @raised_gc_threshold()
-@foreign_symbols()
+@fresh_symbols(foreign=True)
 def advised(
     report: Report,
     model: AnyModel,
@@ -240,7 +240,7 @@ class Explanation:
         return {**self.entry.to_dict(), "parts": {label: list(s) for label, s in self.parts if s}}
 
 
-@foreign_symbols()
+@fresh_symbols(foreign=True)
 def explanations(
     model: AnyModel,
     node: str | None = None,

@@ -17,7 +17,7 @@ from typing import TypeAlias
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions.clauses import METADATA, Clause, as_metadata, from_metadata
-from onnx_scatterx.engine.budget.budget import budget
+from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.plan.commit import REPLACES
 from onnx_scatterx.graphs.cleanup import cloned

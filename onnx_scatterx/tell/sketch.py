@@ -20,7 +20,7 @@ from typing import Literal, NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lift_scatter import is_scatter
+from onnx_scatterx.engine.lift.lifting import is_scatter
 from onnx_scatterx.engine.passes.wiring import Wired, Wiring
 from onnx_scatterx.graphs.traversal import SCATTERS, makers, reached
 from onnx_scatterx.grouping import grouped

@@ -11,8 +11,9 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.tensor import DeclaredDim, Shape
 from onnx_scatterx.engine.lift.access import Access
+from onnx_scatterx.engine.lift.affine import modulus_of
 from onnx_scatterx.engine.lift.footprint import Piece
-from onnx_scatterx.engine.lift.in_theory import InTheory, modulus_of
+from onnx_scatterx.engine.lift.in_theory import InTheory
 from onnx_scatterx.engine.terms.terms import Atom, Lookup, Symbol, Term, element
 from onnx_scatterx.text.reasons import Refusal
 from onnx_scatterx.text.visible_text import middle, shortened

@@ -19,7 +19,7 @@ from onnx_scatterx.compare.sample_source import SampleSource
 from onnx_scatterx.engine.analysis.domain.tensor import DeclaredDim
 from onnx_scatterx.engine.analysis.model_analysis import interpret
 from onnx_scatterx.engine.plan.rule import RegionRule
-from onnx_scatterx.engine.terms.terms import floor_div, size
+from onnx_scatterx.engine.terms.terms import size
 from onnx_scatterx.files.io import load
 from onnx_scatterx.rewrites import RULES
 from tests.helpers.examples import examples
@@ -242,7 +242,7 @@ def test_proofs_about_one_size(
     facts = interpret(model, assumed=read_clauses(said)).scopes[model.graph].facts
     n = size("n", DeclaredDim("n"))
     a, b, c = claim
-    term = a * n + b * floor_div(n + c, d) + c
+    term = a * n + b * ((n + c) // d) + c
     if facts.is_nonnegative(term):
         assert all(a * v + b * ((v + c) // d) + c >= 0 for v in allowed)
 

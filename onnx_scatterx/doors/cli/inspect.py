@@ -32,7 +32,7 @@ from onnx_scatterx.doors.cli.output import (
     show_text,
 )
 from onnx_scatterx.doors.cli.progress import stages
-from onnx_scatterx.engine.budget.budget import one_command
+from onnx_scatterx.engine.budget.spending import one_command
 from onnx_scatterx.options.table import command_words
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write a profile, and print a command that uses it."""
     from onnx_scatterx.files.io import load
-    from onnx_scatterx.fitting.new_profile import new_profile
+    from onnx_scatterx.fitting.profile_draft import new_profile
     from onnx_scatterx.targets.catalogue import all_targets
 
     if not args.operators and args.like is None:

@@ -22,8 +22,8 @@ from onnx_scatterx.errors import ScatterXError, did_you_mean
 from onnx_scatterx.files.check import check_opset
 from onnx_scatterx.options.table import DEFAULTS, Options, Rules, command_words
 from onnx_scatterx.rewrites import RULES
-from onnx_scatterx.rewrites.overlay import overlay
-from onnx_scatterx.rewrites.scatterx import scatterx
+from onnx_scatterx.rewrites.overlay import OVERLAY
+from onnx_scatterx.rewrites.scatterx import SCATTERX
 from onnx_scatterx.targets.catalogue import target_of
 from onnx_scatterx.targets.target import Target
 
@@ -65,7 +65,7 @@ def rules_of(target: Target, rules: Sequence[Rule], *, asked: bool) -> tuple[Rul
     kept = [r for r in rules if asked or not (r.reads_all_data and target.prefers_scatter)]
     if not target.has_scatterx:
         return tuple(kept)
-    return (*kept, overlay, scatterx) if target.is_timed else (*kept, scatterx)
+    return (*kept, OVERLAY, SCATTERX) if target.is_timed else (*kept, SCATTERX)
 
 
 @dataclass(frozen=True)

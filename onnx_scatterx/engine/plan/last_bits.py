@@ -30,10 +30,10 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lift_scatter import is_scatter
-from onnx_scatterx.engine.lift.quantization import operands_of
-from onnx_scatterx.engine.plan.neighbours import MOVED_PAST
-from onnx_scatterx.engine.write.reduce import is_ordered
+from onnx_scatterx.engine.lift.lifting import is_scatter
+from onnx_scatterx.engine.quantizers.around import MOVED_PAST
+from onnx_scatterx.engine.quantizers.quantization import operands_of
+from onnx_scatterx.engine.write.reduction import is_ordered
 from onnx_scatterx.graphs.constants import packed
 from onnx_scatterx.graphs.traversal import graphs_of, is_operator, makers, reached
 from onnx_scatterx.text.reasons import LastBit

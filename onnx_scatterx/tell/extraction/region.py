@@ -14,7 +14,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Knowledge
 from onnx_scatterx.engine.analysis.domain.tensor import DeclaredDim, TensorValue
-from onnx_scatterx.engine.lift.node_names import names_of
+from onnx_scatterx.engine.lift.node_names import NodeNames
 from onnx_scatterx.engine.terms.terms import Term
 from onnx_scatterx.graphs.cleanup import cloned, remove_dead
 from onnx_scatterx.graphs.traversal import (
@@ -99,7 +99,7 @@ def roots_of(model: ir.Model, names: Collection[str]) -> list[ir.Node]:
     The list is empty if one of these scatters and gathers is in a function.
     """
     owners = _owners_in(model.graph)
-    called = [n for n, own in names_of(model).items() if own.name in names]
+    called = [n for n, own in NodeNames.of(model).items() if own.name in names]
     roots = [_top_level(node, model.graph, owners) for node in called]
     return [] if None in roots else [node for node in roots if node is not None]
 

@@ -8,12 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.write.kernels import WIDER
+from onnx_scatterx.graphs.traversal import scatterx_domain
 from onnx_scatterx.targets.target import SCATTERX
+
+Picks: TypeAlias = "tuple[Sequence[int], Sequence[int], Sequence[int]]"
+"""The picks (p1, p2, p) of a node."""
+
+BODY = "onnx_scatterx.body"
+"""The key of the specification of a node's fallback, until the node gets it."""
 
 ATTRIBUTES = ("p1", "p2", "p", "reduction", "unique")
 
@@ -57,6 +65,29 @@ class FallbackSpec:
             data_perm=_composed(self.data_perm, data),
             updates_perm=_composed(self.updates_perm, updates),
         )
+
+    def node(
+        self,
+        inputs: Sequence[ir.Value],
+        picks: Picks,
+        dtype: ir.DataType,
+        name: str,
+        *,
+        unique: bool,
+    ) -> ir.Node:
+        """Return a new node with this body, without a graph; all attributes are written.
+
+        Its fallback is added later (``attached``).
+        """
+        attributes = [
+            *(ir.AttrInt64s(n, list(p)) for n, p in zip(("p1", "p2", "p"), picks, strict=True)),
+            ir.AttrString("reduction", self.reduction),
+            ir.AttrInt64("unique", int(unique)),
+        ]
+        output = ir.Value(name=name, type=ir.TensorType(dtype))
+        node = ir.Node(scatterx_domain(), SCATTERX, inputs, attributes, outputs=[output], name=name)
+        node.meta[BODY] = self
+        return node
 
 
 def _composed(inner: Sequence[int], outer: Sequence[int]) -> tuple[int, ...]:
