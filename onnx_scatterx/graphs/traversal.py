@@ -11,19 +11,6 @@ import onnx_ir as ir
 _DOMAIN = "onnx_scatterx"
 
 
-def scatterx_domain(number: int = 1) -> str:
-    """Return the domain of the ScatterX nodes with a model's first, second, ... fallback.
-
-    Overloads could distinguish functions of the same domain and name. But ONNX Runtime before 1.27
-    ignores overloads, and 1.31 does not find them for a node within a function. The library has the
-    operator in the first 8 domains. A node of a later domain always runs its fallback.
-
-    >>> scatterx_domain(), scatterx_domain(2)
-    ('onnx_scatterx', 'onnx_scatterx.2')
-    """
-    return _DOMAIN if number == 1 else f"{_DOMAIN}.{number}"
-
-
 def is_scatterx_domain(domain: str) -> bool:
     """Return whether a domain is a domain of ScatterX.
 
@@ -179,6 +166,14 @@ def called_function(model: ir.Model, node: ir.Node) -> ir.Function | None:
     takes the operator. In the default domain, ONNX Runtime ignores all functions.
     """
     return None if node.domain == "" else model.functions.get(node.op_identifier())
+
+
+_RUNTIMES = ("ai.onnx", "com.microsoft", "com.ms", "org.pytorch")
+
+
+def may_be_operator(function: ir.Function) -> bool:
+    """Return whether a runtime may have an operator with the name of a function."""
+    return any(f"{function.domain}.".startswith(f"{own}.") for own in _RUNTIMES)
 
 
 def callers_first(model: ir.Model) -> list[ir.Function]:

@@ -129,11 +129,3 @@ def _joined_lists(
         return sequences.any_of(dtype, None)
     numbers = (d if d is not None and d.constant is not None else None for d in dims)
     return sequences.any_of(dtype, tuple(numbers))
-
-
-_RUNTIMES = ("ai.onnx", "com.microsoft", "com.ms", "org.pytorch")
-
-
-def may_be_operator(function: ir.Function) -> bool:
-    """Return whether a runtime may have an operator with the name of a function."""
-    return any(f"{function.domain}.".startswith(f"{own}.") for own in _RUNTIMES)

@@ -26,7 +26,6 @@ from onnx_scatterx.engine.analysis.domain.call import (
 )
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.analysis.domain.widening import has_negative_size, widened
-from onnx_scatterx.engine.analysis.functions import may_be_operator
 from onnx_scatterx.engine.analysis.infeasible import InfeasibleError, must_fail
 from onnx_scatterx.engine.analysis.operators import sequences
 from onnx_scatterx.engine.analysis.shapes import (
@@ -48,7 +47,13 @@ from onnx_scatterx.engine.budget.spending import (
 )
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.graphs.constants import constant
-from onnx_scatterx.graphs.traversal import called_function, callers_first, graphs_of, live_nodes
+from onnx_scatterx.graphs.traversal import (
+    called_function,
+    callers_first,
+    graphs_of,
+    live_nodes,
+    may_be_operator,
+)
 
 
 def forget(

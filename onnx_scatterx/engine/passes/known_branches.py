@@ -15,10 +15,7 @@ from onnx_scatterx.engine.analysis.domain.call import Scope
 from onnx_scatterx.engine.budget.spending import budget, within_limits
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.graphs.cleanup import Names, remove_dead, replace_uses
-from onnx_scatterx.graphs.traversal import (
-    all_nodes,
-    is_operator,
-)
+from onnx_scatterx.graphs.traversal import all_nodes, is_operator
 
 
 def take_known_branches(job: Job) -> bool:

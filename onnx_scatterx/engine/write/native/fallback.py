@@ -14,7 +14,6 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.write.kernels import WIDER
-from onnx_scatterx.graphs.traversal import scatterx_domain
 from onnx_scatterx.targets.target import SCATTERX
 
 Picks: TypeAlias = "tuple[Sequence[int], Sequence[int], Sequence[int]]"
@@ -24,6 +23,24 @@ BODY = "onnx_scatterx.body"
 """The key of the specification of a node's fallback, until the node gets it."""
 
 ATTRIBUTES = ("p1", "p2", "p", "reduction", "unique")
+
+_DOMAIN = "onnx_scatterx"
+
+
+def scatterx_domain(number: int = 1) -> str:
+    """Return the domain of the ScatterX nodes with a model's first, second, ... fallback.
+
+    Overloads could distinguish functions of the same domain and name. But ONNX Runtime before 1.27
+    ignores overloads, and 1.31 does not find them for a node within a function. The library has the
+    operator in the first 8 domains. A node of a later domain always runs its fallback.
+
+    >>> scatterx_domain(), scatterx_domain(2)
+    ('onnx_scatterx', 'onnx_scatterx.2')
+    >>> from onnx_scatterx.graphs.traversal import is_scatterx_domain
+    >>> is_scatterx_domain(scatterx_domain(2))
+    True
+    """
+    return _DOMAIN if number == 1 else f"{_DOMAIN}.{number}"
 
 
 @dataclass(frozen=True)
