@@ -7,13 +7,13 @@ from collections.abc import Callable
 import onnx_ir as ir
 from onnx_ir.passes.common import InlinePass
 
-from onnx_scatterx.engine.analysis.functions import may_be_operator
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.graphs.cleanup import cloned
 from onnx_scatterx.graphs.traversal import (
     all_nodes,
     called_function,
     is_scatterx_domain,
+    may_be_operator,
 )
 
 
