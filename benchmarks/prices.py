@@ -22,7 +22,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.analysis.model_analysis import interpret
-from onnx_scatterx.engine.budget.budget import own_budget
+from onnx_scatterx.engine.budget.spending import own_budget
 from onnx_scatterx.engine.mosaic.provenance import Provenance
 from onnx_scatterx.engine.terms.counterexamples import Sample
 from onnx_scatterx.engine.terms.one_size import never_negative
@@ -32,7 +32,6 @@ from onnx_scatterx.engine.terms.tabulate import tabulated
 from onnx_scatterx.engine.terms.terms import (
     Term,
     coord,
-    floor_div,
     maximum,
     minimum,
     size,
@@ -56,7 +55,7 @@ def questions() -> Callable[[], object]:
     n = _sizes()
     facts = Facts(known=[a - b for a, b in itertools.pairwise(n)])
     asked = [
-        maximum(n[i], n[j] + k) - minimum(n[j], 7 * n[i]) + floor_div(n[k], 2) - n[k]
+        maximum(n[i], n[j] + k) - minimum(n[j], 7 * n[i]) + n[k] // 2 - n[k]
         for i in range(SIZES)
         for j in range(SIZES)
         for k in range(2)
@@ -68,7 +67,7 @@ def one_size() -> Callable[[], object]:
     """Terms of one size, which are decided completely."""
     n = size("n")
     (leaf,) = n.leaves()
-    asked = [floor_div(n + i, 7) + maximum(n, 50) - floor_div(n, 3) + i for i in range(100)]
+    asked = [(n + i) // 7 + maximum(n, 50) - n // 3 + i for i in range(100)]
     return lambda: [never_negative(t, leaf, 0) for t in asked]
 
 
@@ -96,13 +95,13 @@ def replaced() -> Callable[[], object]:
 
 def tables() -> Callable[[], object]:
     """A term at a million coordinates."""
-    t = 3 * coord(0) + floor_div(coord(1), 2) * coord(0) + 7
+    t = 3 * coord(0) + (coord(1) // 2) * coord(0) + 7
     return lambda: tabulated(t, {0: 1000, 1: 1000})
 
 
 def small_tables() -> Callable[[], object]:
     """Terms at 30 coordinates."""
-    asked = [3 * coord(0) + floor_div(coord(1), 2) * coord(0) + i for i in range(200)]
+    asked = [3 * coord(0) + (coord(1) // 2) * coord(0) + i for i in range(200)]
     return lambda: [tabulated(t, {0: 3, 1: 10}) for t in asked]
 
 

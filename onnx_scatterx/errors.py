@@ -1,7 +1,7 @@
 """The errors that the package raises on purpose. Each is one line: the mistake, and a remedy.
 
 Errors that carry a result stand in the module of the result: `DifferenceError` in
-`judges.verification.result`, `TargetError` in `doors.api.result`.
+`compare.result`, `TargetError` in `doors.api.result`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator
 
-from onnx_scatterx.text.visible import middle, visible
+from onnx_scatterx.text.visible_text import middle, visible
 
 
 def check(holds: object, fault: str) -> None:

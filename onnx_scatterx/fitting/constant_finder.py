@@ -22,14 +22,14 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Knowledge, Scope
-from onnx_scatterx.engine.analysis.domain.tensor import TensorValue, is_integer
+from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.analysis.transfers import transferred
-from onnx_scatterx.engine.budget.budget import within_limits
 from onnx_scatterx.engine.budget.limits import LIMITS
+from onnx_scatterx.engine.budget.spending import within_limits
 from onnx_scatterx.errors import MissingRuntimeError
 from onnx_scatterx.graphs.constants import constant, overridable
 from onnx_scatterx.processes.child import Closing, NoReply
-from onnx_scatterx.processes.scratch import scratch
+from onnx_scatterx.processes.scratch_folders import scratch
 from onnx_scatterx.runtime.worker_client import ModelFile, OrtProcess, from_raw, to_raw
 
 GENERATORS = frozenset({"ConstantOfShape", "Range"})
@@ -210,7 +210,7 @@ class ConstantFinder:
         if node.op_type not in MOVING and not dtypes.isdisjoint(ROUNDED):
             return
         self._runs += 1
-        whole = all(dtype is not None and is_integer(dtype) for dtype in dtypes)
+        whole = all(TensorValue(dtype, None).is_integer for dtype in dtypes)
         results = followed(node, inputs, scope) if whole or node.op_type in EXACT else None
         if results is None and not whole:
             stored = {v.name or "" for v in read if v not in self.constants and v not in self.made}

@@ -20,20 +20,20 @@ from typing import TypeAlias
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError
+from onnx_scatterx.fitting.inference import inferred
 from onnx_scatterx.fitting.known_values import KnownValues
-from onnx_scatterx.graphs.constants import constant, inferred, overridable
+from onnx_scatterx.graphs.constants import constant, overridable
 from onnx_scatterx.graphs.traversal import (
     all_nodes,
     called_function,
     callers_first,
     graphs_of,
     is_operator,
-    nodes_within,
     reached,
     written,
 )
 
-READERS = frozenset({"Shape", "Size"})
+_READERS = frozenset({"Shape", "Size"})
 """Operators of which ONNX Runtime makes a constant, if the dims of the input are declared."""
 
 _NOTED = "onnx_scatterx.body_dims"
@@ -154,7 +154,7 @@ def _calls(model: ir.Model) -> int:
     for function in (None, *callers_first(model)):
         times = 1 if function is None else counts[function.identifier()]
         graph = model.graph if function is None else function.graph
-        for node in nodes_within(graph):
+        for node in all_nodes(graph):
             callee = called_function(model, node)
             if callee is not None:
                 counts[callee.identifier()] += times
@@ -170,8 +170,8 @@ def _known(node: ir.Node, value: ir.Value) -> _Dims:
     return tuple(dim if is_loop and isinstance(dim, int) else None for dim in value.shape)
 
 
-def forget_unchecked_dims(model: ir.Model, readers: Iterable[ir.Node]) -> None:
-    """Remove the dims that are declared, and not inferred, of what ``readers`` are computed from.
+def forget_unchecked_dims(model: ir.Model, new: Iterable[ir.Node]) -> None:
+    """Remove the dims that are declared, and not inferred, of what new Shapes are computed from.
 
     Inferred are dims that follow from the inputs of the model. Its inputs and outputs stay as
     they are, and the outputs of a Scan's body keep their ranks.
@@ -190,6 +190,7 @@ def forget_unchecked_dims(model: ir.Model, readers: Iterable[ir.Node]) -> None:
         shaped = (v for v in values if v not in kept and v.const_value is None and v.shape)
         return {v: None for v in shaped if any(isinstance(dim, int) for dim in v.shape or ())}
 
+    readers = [node for node in new if is_operator(node, _READERS)]
     found = declared(_sources(model, readers))
     if not found:
         return

@@ -21,23 +21,21 @@ from typing import TypeAlias
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lift_scatter import is_gather, is_scatter
+from onnx_scatterx.engine.lift.lifting import is_gather, is_scatter
 from onnx_scatterx.engine.mosaic.moves import MOVES, connected_moves
-from onnx_scatterx.engine.passes.job import KEPT, NUMBER, Job
-from onnx_scatterx.engine.passes.keep_apart import numbered_fusions
-from onnx_scatterx.engine.passes.move_above_quantizers import SoleReaders
-from onnx_scatterx.engine.plan.neighbours import read_only_by
+from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.passes.marks import KEPT, NUMBER
+from onnx_scatterx.engine.passes.sole_readers import SoleReaders
+from onnx_scatterx.engine.plan.exclusive import read_only_by
 from onnx_scatterx.fitting.declared_dims import declare_body_dims, note_body_dims
-from onnx_scatterx.graphs.cleanup import become, cloned
+from onnx_scatterx.graphs.cleanup import cloned
 from onnx_scatterx.graphs.traversal import (
     all_graphs,
     all_nodes,
     called_function,
     graphs_of,
     makers,
-    nodes_within,
     reached,
-    readers,
 )
 from onnx_scatterx.targets.target import Target
 from onnx_scatterx.text.reasons import Refusal
@@ -65,7 +63,7 @@ def best_of(
         results[:] = [min(results, key=_rank), run(again)]
     best = min(results, key=_rank)
     if best.model is not model:
-        become(model, best.model)
+        _become(model, best.model)
         best.model = model
     return best, first
 
@@ -80,9 +78,7 @@ def until_safe(job: Job, lower: Callable[[Job], None], fit: Callable[[Job], None
     Each time more is kept: the scatters and gathers that are connected with an effect; if these are
     kept already, every scatter (``forbidden``).
     """
-    for number, node in enumerate(all_nodes(job.model)):
-        node.meta[NUMBER] = number
-    job.fusions = numbered_fusions(job.model)
+    job.number_nodes()
     note_body_dims(job.model)
     kept: dict[int, Refusal] = {}
 
@@ -118,8 +114,8 @@ def _connected(model: ir.Model, refused: Mapping[int, Refusal]) -> dict[int, Ref
 
     def around(node: ir.Node) -> list[ir.Node]:
         function = called_function(model, node)
-        called = [] if function is None else list(nodes_within(function.graph))
-        return readers(node.outputs) + holders.get(node.graph, []) + called
+        called = [] if function is None else all_nodes(function)
+        return list(node.successors()) + holders.get(node.graph, []) + called
 
     found: dict[int, Refusal] = {}
     for start in [n for n in nodes if n.meta[NUMBER] in refused]:
@@ -180,3 +176,14 @@ def _related(graph: ir.Graph) -> set[ir.Node]:
 def _missing(job: Job) -> tuple[int, int]:
     """Return how many violations a result has: of the target with its host, and of the device."""
     return sum(not violation.on_host for violation in job.violations), len(job.violations)
+
+
+def _become(model: ir.Model, other: ir.Model) -> None:
+    """Give a model the graph and the functions of another model, which must not be used further.
+
+    The IR version is that of the other model, too: it follows the operator sets and the functions.
+    """
+    model.graph = other.graph
+    model.ir_version = other.ir_version
+    model.functions.clear()
+    model.functions.update(other.functions)

@@ -9,22 +9,22 @@ from typing import NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.clauses import Clause, at_sizes, check, note
+from onnx_scatterx.assumptions.clauses import Clause, at_sizes, note
 from onnx_scatterx.assumptions.fixed_sizes import FixedSizes
-from onnx_scatterx.engine.analysis.assumed import holds_integers, symbols_of
-from onnx_scatterx.engine.budget.budget import Budget, of_command
 from onnx_scatterx.engine.budget.limits import LIMITS
+from onnx_scatterx.engine.budget.spending import Budget, of_command
 from onnx_scatterx.engine.device.costs import check_sizes
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.engine.plan.commit import written_nodes
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files.outside import follow_links
-from onnx_scatterx.fitting.declared_dims import READERS, forget_unchecked_dims
-from onnx_scatterx.graphs.cleanup import drop_unread, unread_constants
-from onnx_scatterx.graphs.traversal import all_graphs, is_scatterx_domain, nodes_within
+from onnx_scatterx.fitting.declared_dims import forget_unchecked_dims
+from onnx_scatterx.graphs.traversal import all_graphs, all_nodes, is_scatterx_domain
 from onnx_scatterx.observer import NOBODY, Observer
+from onnx_scatterx.pipeline.assumable import check_assumptions
 from onnx_scatterx.pipeline.order import check_passes, rewritten
+from onnx_scatterx.pipeline.unread import drop_unread, unread_constants
 
 
 class Run(NamedTuple):
@@ -56,7 +56,7 @@ def run(model: ir.Model, settings: Settings, observer: Observer = NOBODY) -> Run
         why = job.forbidden.detail or job.forbidden
         raise ScatterXError(f"the sizes ({fixed}) cannot be written: {why}")
     drop_unread(model, unread)  # a plan may make some for a node that gets another form
-    forget_unchecked_dims(model, written_nodes(model, READERS))
+    forget_unchecked_dims(model, written_nodes(model))
     if job.modified:
         note(promises, model.metadata_props)
     return Run(job, fixed, promises, before, _operators(model))
@@ -75,7 +75,7 @@ def tried(model: ir.Model, settings: Settings, *, whole: bool = False) -> Job:
 def _promises(model: ir.Model, settings: Settings, fixed: FixedSizes) -> Sequence[Clause]:
     if not settings.assumed:
         return ()
-    check(settings.assumed, symbols=symbols_of(model), inputs=holds_integers(model))
+    check_assumptions(settings.assumed, model)
     return at_sizes(settings.assumed, fixed)
 
 
@@ -85,8 +85,8 @@ def command_budget(model: ir.Model, settings: Settings) -> AbstractContextManage
 
 
 def _operators(model: ir.Model) -> Counter[str]:
-    counts = Counter(n.op_type for n in nodes_within(model.graph))
+    counts = Counter(n.op_type for n in all_nodes(model.graph))
     for function in model.functions.values():
         if not is_scatterx_domain(function.domain):  # not a fallback of ScatterX
-            counts.update(n.op_type for n in nodes_within(function.graph))
+            counts.update(n.op_type for n in all_nodes(function))
     return counts

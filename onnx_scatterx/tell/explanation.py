@@ -10,10 +10,10 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
-from onnx_scatterx.engine.budget.budget import LimitError, budget, own_budget, within_limits
+from onnx_scatterx.engine.budget.spending import LimitError, budget, own_budget, within_limits
 from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.files.io import AnyModel
+from onnx_scatterx.files.model_source import AnyModel
 from onnx_scatterx.graphs.cleanup import cloned
 from onnx_scatterx.observer import NOBODY, Observer, Progress
 from onnx_scatterx.options.table import Options
@@ -30,7 +30,7 @@ from onnx_scatterx.tell.report import Report
 from onnx_scatterx.tell.reporting import rewritten_under
 from onnx_scatterx.tell.sections import parts
 from onnx_scatterx.text.reasons import Reason, noted_places
-from onnx_scatterx.text.visible import in_lines, visible
+from onnx_scatterx.text.visible_text import in_lines, visible
 
 _INDENT = 12
 

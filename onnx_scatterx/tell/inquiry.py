@@ -14,11 +14,11 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.engine.passes.settings import Settings
-from onnx_scatterx.engine.terms.symbol_ids import foreign_symbols
+from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.files.check import free_names
-from onnx_scatterx.files.io import AnyModel, ModelSource, Opened, open_model
+from onnx_scatterx.files.io import Opened, open_model
 from onnx_scatterx.files.merge import Original
+from onnx_scatterx.files.model_source import AnyModel, ModelSource
 from onnx_scatterx.files.reading import Files, recorded
 from onnx_scatterx.files.size import file_size
 from onnx_scatterx.graphs.cleanup import cloned
@@ -65,7 +65,7 @@ class Inquiry:
     ) -> Iterator[Inquiry]:
         """Open a model, and take the steps of one command for all that is asked in this block."""
         _, loaded = opened_ir(model, observer)
-        with raised_gc_threshold(), foreign_symbols(), command_budget(loaded, settings):
+        with raised_gc_threshold(), fresh_symbols(foreign=True), command_budget(loaded, settings):
             yield cls(loaded, settings, observer)
 
     @cached_property
@@ -127,13 +127,5 @@ def optimized(model: AnyModel, observer: Observer = NOBODY, **options: Any) -> O
     made: Any = loaded
     if original is not None:
         made = original.merged(loaded)
-        _check_names(made)
         about = replace(about, size_after=file_size(made))
     return Optimized(made, replace(report, about=about), records, given.source, read)
-
-
-def _check_names(made: onnx.ModelProto) -> None:
-    """Raise an error if nothing defines a value that a result reads: no runtime loads it."""
-    for graph in (made.graph, *made.functions):
-        for name in sorted(free_names(graph, [])):
-            raise ScatterXError(f"a bug, please report it: nothing in the result defines {name!r}")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions.clauses import equalities
-from onnx_scatterx.assumptions.fixed_sizes import open_sizes, places_of, template
+from onnx_scatterx.assumptions.fixed_sizes import fix_template, open_sizes, places_of
 from onnx_scatterx.engine.device.violations import Violation
 from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
@@ -18,7 +18,7 @@ from onnx_scatterx.tell.builder import NodeRecord, records_of, report_of, told_r
 from onnx_scatterx.tell.report import Report
 from onnx_scatterx.tell.sections import with_details
 from onnx_scatterx.text.reasons import LastBit, add_to_metadata
-from onnx_scatterx.text.visible import visible
+from onnx_scatterx.text.visible_text import visible
 
 
 @raised_gc_threshold()
@@ -46,7 +46,7 @@ def optimize_ir(
     told |= {str(LastBit.KERNEL)} if job.lowered.other_kernels else set()
     add_to_metadata(model.metadata_props, told)
     open_names = [n for _, names in open_sizes(model) for n in names]
-    wanted = template(model, equalities(done.promises)) if settings.target.static_only else ""
+    wanted = fix_template(model, equalities(done.promises)) if settings.target.static_only else ""
     report = replace(
         report_of(job, records, done.before, done.after),
         fixed=tuple(done.fixed.symbols.items()),

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from onnx_scatterx.engine.budget.budget import budget
+from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.lift.access import Access
 from onnx_scatterx.engine.lift.in_theory import InTheory
 from onnx_scatterx.engine.terms.terms import Symbol, Term

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import TypeVar, cast
 
-from onnx_scatterx.text.visible import shortened
+from onnx_scatterx.text.visible_text import shortened
 
 T = TypeVar("T")
 

@@ -79,9 +79,10 @@ class Judged:
         scope = self.knowledge.scopes[self.ir_model.graph]
         for fact in scope.facts.known():
             assert self.number(fact, env) >= 0, f"not true: {fact} >= 0"
-        for source, known in scope.facts.known_elements().items():
-            if isinstance(source, ElementOf) and (source.value.name or "") in env:
-                _check_elements(known, env[source.value.name or ""])
+        for layer in reversed(scope.facts.layers):
+            for source, known in layer.elements.items():
+                if isinstance(source, ElementOf) and (source.value.name or "") in env:
+                    _check_elements(known, env[source.value.name or ""])
         return True
 
     def _check(self, name: str, known: TensorValue, env: Mapping[str, np.ndarray]) -> None:

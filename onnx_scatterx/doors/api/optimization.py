@@ -12,7 +12,7 @@ import onnx_ir as ir
 from onnx_scatterx.doors.api.result import Result, raise_unmet
 from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.errors import VerifyError
-from onnx_scatterx.files.io import AnyModel, IrLike, MessageLike
+from onnx_scatterx.files.model_source import AnyModel, IrLike, MessageLike
 from onnx_scatterx.observer import Observer, Progress, Watch
 from onnx_scatterx.options.table import DEFAULTS, Options, Strict, checked_strict
 from onnx_scatterx.tell.builder import NodeRecord

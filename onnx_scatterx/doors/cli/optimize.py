@@ -34,7 +34,7 @@ from onnx_scatterx.doors.cli.inspect import strict_status, with_advice
 from onnx_scatterx.doors.cli.output import report_path, show, show_report, show_text
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.doors.cli.verify import answer, verified
-from onnx_scatterx.engine.budget.budget import one_command
+from onnx_scatterx.engine.budget.spending import one_command
 from onnx_scatterx.files.reading import note_read
 from onnx_scatterx.files.writing import Writing
 from onnx_scatterx.observer import Observer

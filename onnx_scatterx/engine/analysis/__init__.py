@@ -1,6 +1,7 @@
-"""The contents of a model's integer tensors, known without running it.
+"""What the integer tensors of a model hold, known without running it.
 
-``interpreter`` walks a model with one transfer function for each operator, ``domain`` is what it
-knows of a tensor, and ``operators`` has the transfer functions. Contents are canonical integer
-expressions over sizes and coordinates (``onnx_scatterx.engine.terms``).
+Come here for what is known of a value (``TensorValue``) and of a graph (``Scope``, ``Knowledge``),
+for what an operator's outputs hold and what its checks prove, and for the elements that it reads
+(``Reading``, ``cuts_of``). Contents are terms (``engine.terms``). Not for the form of a scatter
+(that is in ``engine.lift``), nor for what a device takes of a node (that is in ``engine.device``).
 """

@@ -23,15 +23,14 @@ import onnx_ir as ir
 
 from onnx_scatterx.assumptions.assumption import NOTHING, Assumption, Relation
 from onnx_scatterx.assumptions.clauses import Clause, by_name
-from onnx_scatterx.assumptions.expressions import evaluate, names
-from onnx_scatterx.engine.analysis.domain.overflow import most_of
+from onnx_scatterx.assumptions.expressions import evaluate
 from onnx_scatterx.engine.analysis.domain.tensor import DeclaredDim, DimOf, Shape, TensorValue
 from onnx_scatterx.engine.analysis.domain.widening import widened
-from onnx_scatterx.engine.analysis.operators.generators import of_attributes, of_tensor
+from onnx_scatterx.engine.analysis.operators.generators import of_attributes
 from onnx_scatterx.engine.analysis.shapes import Exclusion, fact_of
 from onnx_scatterx.engine.terms.constraints import Elements
 from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Symbol, Term, coord, modulo, size, term
+from onnx_scatterx.engine.terms.terms import Symbol, Term, coord, size, term
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.graphs.constants import overridable
 
@@ -117,11 +116,11 @@ class Assumptions:
         if bound is None:
             return []
         if comparison.modulus:
-            value = modulo(value, comparison.modulus)
+            value = value % comparison.modulus
         match comparison.sign:
             case "<=" | "<":
                 bound = bound - (comparison.sign == "<")
-                most = most_of(term(bound))  # no axis is longer than that
+                most = term(bound).within_axes()[1]  # no axis is longer than that
                 return [bound - value, *([int(most) - value] if most < math.inf else [])]
             case ">=":
                 return [value - bound]
@@ -138,30 +137,6 @@ def _rises(assumption: Assumption, tensor: TensorValue) -> bool:
     """Return whether the elements rise in one row, so that no two are equal."""
     rises = assumption.properties & {"contiguous", "increasing"}
     return bool(rises) and len(tensor.shape or ()) == 1
-
-
-def symbols_of(model: ir.Model) -> set[str]:
-    """Return the symbols that can be assumed of: declared dims, their names, and ``x[0]``.
-
-    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
-    ...     g (float[N, 4, ?] x) => (float[N, 4, M] y) { y = Identity(x) }''')
-    >>> sorted(symbols_of(model))
-    ['N', 'x[2]']
-    """
-    symbols: set[str] = set()
-    for value in model.graph.inputs:
-        for axis, d in enumerate(value.shape or ()):
-            name = None if isinstance(d, int) else d.value
-            if name:
-                symbols |= {name, *names(name)}
-            elif not isinstance(d, int) or d < 0:
-                symbols.add(f"{value.name}[{axis}]")
-    return symbols
-
-
-def holds_integers(model: ir.Model) -> dict[str, bool]:
-    """Return for each graph input whether it holds integers."""
-    return {v.name or "": v.dtype is not None and v.dtype.is_integer() for v in model.graph.inputs}
 
 
 class ReadConstants:
@@ -181,7 +156,7 @@ class ReadConstants:
         """Return the abstract value of an initializer."""
         known = self._initializers.get(value)
         if known is None:
-            known = self._initializers[value] = of_tensor(tensor)
+            known = self._initializers[value] = TensorValue.of_tensor(tensor)
         return known
 
 

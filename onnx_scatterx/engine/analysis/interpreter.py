@@ -28,7 +28,6 @@ from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.analysis.domain.widening import has_negative_size, widened
 from onnx_scatterx.engine.analysis.infeasible import InfeasibleError, must_fail
 from onnx_scatterx.engine.analysis.operators import sequences
-from onnx_scatterx.engine.analysis.operators.generators import of_tensor
 from onnx_scatterx.engine.analysis.shapes import (
     SUSPICIOUS,
     Exclusion,
@@ -37,7 +36,8 @@ from onnx_scatterx.engine.analysis.shapes import (
     suspected_sizes,
 )
 from onnx_scatterx.engine.analysis.transfers import transferred
-from onnx_scatterx.engine.budget.budget import (
+from onnx_scatterx.engine.budget.limits import LIMITS, PRICES
+from onnx_scatterx.engine.budget.spending import (
     LimitError,
     PartSpentError,
     SpentError,
@@ -45,7 +45,6 @@ from onnx_scatterx.engine.budget.budget import (
     budget,
     own_budget,
 )
-from onnx_scatterx.engine.budget.limits import LIMITS, PRICES
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.graphs.constants import constant
 from onnx_scatterx.graphs.traversal import (
@@ -201,7 +200,7 @@ class Interpreter:
             for value in node.inputs:
                 tensor = constant(value, scope.overridable)
                 if value is not None and value not in scope.values and tensor is not None:
-                    scope.values[value] = of_tensor(tensor)
+                    scope.values[value] = TensorValue.of_tensor(tensor)
             known = {v: scope.values[v] for v in node.outputs if v in scope.values}
             try:
                 with budget().of_part(LIMITS.scatter_steps):

@@ -14,11 +14,11 @@ import onnx_ir as ir
 from onnx_scatterx.assumptions.clauses import Clause
 from onnx_scatterx.engine.analysis.assumed import ReadConstants
 from onnx_scatterx.engine.analysis.domain.call import Knowledge, Versions
+from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.analysis.infeasible import InfeasibleError
 from onnx_scatterx.engine.analysis.interpreter import Interpreter
-from onnx_scatterx.engine.analysis.operators.generators import of_tensor
 from onnx_scatterx.engine.analysis.shapes import Exclusion
-from onnx_scatterx.engine.budget.budget import budget
+from onnx_scatterx.engine.budget.spending import budget
 
 
 def interpret(
@@ -153,7 +153,7 @@ class ModelAnalysis:
     def note_constant(self, value: ir.Value, tensor: ir.TensorProtocol) -> None:
         """Note a new constant."""
         if self._result is not None:
-            self._result[0].values[value] = of_tensor(tensor)
+            self._result[0].values[value] = TensorValue.of_tensor(tensor)
 
     def current(self) -> Knowledge:
         """Return what is known of all values, new ones too."""

@@ -30,15 +30,15 @@ from onnx import numpy_helper
 from onnx_scatterx.engine.analysis.domain.call import (
     Call,
     NotKnownError,
-    UnknownAttributeError,
 )
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
+from onnx_scatterx.engine.analysis.domain.widening import widened
 from onnx_scatterx.engine.analysis.operators.movement import beyond, is_never_one
 from onnx_scatterx.engine.analysis.operators.reduction import REDUCTIONS
 from onnx_scatterx.engine.analysis.operators.reshaping import sizes_at_stake
-from onnx_scatterx.engine.analysis.transfers import TRANSFERS
+from onnx_scatterx.engine.analysis.transfers import TRANSFERS, transferred
 from onnx_scatterx.engine.budget.limits import LIMITS
-from onnx_scatterx.engine.terms.terms import Term, as_term, term
+from onnx_scatterx.engine.terms.terms import Term, term
 
 
 class _Trust(enum.IntEnum):
@@ -101,6 +101,13 @@ def infer(call: Call) -> list[TensorValue]:
         known if known.shape is not None else TensorValue(known.dtype, _of_rank(call, i, rank))
         for i, (known, rank) in enumerate(zip(types, (*ranks, *[_NONE] * len(types)), strict=False))
     ]
+
+
+def outputs_of(call: Call) -> list[TensorValue]:
+    """Return what is known of the outputs of a node without bodies, which calls no function."""
+    results = transferred(call) or infer(call)
+    pairs = zip(call.node.outputs, results, strict=False)
+    return [widened(value, result, call.scope, call.facts) for value, result in pairs]
 
 
 def _of_rank(call: Call, output: int, rank: int | None) -> Shape | None:
@@ -237,14 +244,14 @@ def suspected_sizes(call: Call, results: Sequence[TensorValue]) -> Iterator[Excl
     if call.node.op_type == "Reshape":
         try:
             yield from ((t, 0) for t in sizes_at_stake(call))
-        except (UnknownAttributeError, NotKnownError):
+        except NotKnownError:
             return
     if results[0].shape is not None:
         return
     if call.node.op_type in REDUCTIONS:
         facts = call.older_facts
         sizes = (d for d in x.shape if not facts.is_nonnegative(d - 1))
-        yield from ((as_term(leaf), 0) for d in sizes for leaf in d.leaves())
+        yield from ((term(leaf), 0) for d in sizes for leaf in d.leaves())
     elif call.node.op_type == "Squeeze":
         yield from ((d, 1) for d in x.shape if not is_never_one(d, call.facts))
 

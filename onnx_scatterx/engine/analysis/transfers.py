@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from onnx_scatterx.engine.analysis.domain.call import Call, Result, UnknownAttributeError
+from onnx_scatterx.engine.analysis.domain.call import Call, Result
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.analysis.operators import (
     arithmetic,
@@ -102,7 +102,7 @@ MICROSOFT: dict[str, Transfer] = {
 }
 """The same of ONNX Runtime's domain ``com.microsoft``: its quantizer's, and its other tools'."""
 _TABLES = {"": TRANSFERS, "com.microsoft": MICROSOFT}
-_CANNOT = (UnknownAttributeError, LookupError, ValueError, ArithmeticError, TypeError)
+_CANNOT = (LookupError, ValueError, ArithmeticError, TypeError)
 
 
 def transferred(call: Call) -> Result:

@@ -15,17 +15,16 @@ import numpy as np
 from onnx_scatterx.engine.analysis.domain.call import (
     Call,
     NotKnownError,
-    UnknownAttributeError,
-    given,
     require,
+    required,
 )
-from onnx_scatterx.engine.analysis.domain.overflow import magnitude
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
+from onnx_scatterx.engine.analysis.domain.widening import has_negative_size
 from onnx_scatterx.engine.analysis.operators import slicing
 from onnx_scatterx.engine.analysis.operators.gathers import named_axes
 from onnx_scatterx.engine.analysis.operators.reshaping import may_copy
-from onnx_scatterx.engine.budget.budget import budget
 from onnx_scatterx.engine.budget.limits import PRICES
+from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.terms import Term, term
 
@@ -35,8 +34,14 @@ def facts_of(call: Call) -> list[Term]:
     check = _CHECKS.get(call.node.op_type)
     try:
         return [] if check is None else check(call)
-    except (UnknownAttributeError, NotKnownError):
+    except NotKnownError:
         return []
+
+
+def is_disproved(call: Call, outputs: Iterable[TensorValue | None]) -> bool:
+    """Return whether what a node checks, or a size of its outputs, is a negative number."""
+    below = any(fact.constant is not None and fact.constant < 0 for fact in facts_of(call))
+    return below or any(t is not None and has_negative_size(t.shape) for t in outputs)
 
 
 def _unproven(terms: Iterable[Term], facts: Facts) -> list[Term]:
@@ -87,7 +92,7 @@ def _indexed(extents: Iterable[Term], rows: Shape | None, facts: Facts) -> list[
 def _by_rows(call: Call) -> list[Term]:
     """Each row of indices that GatherND reads names an element of some axes."""
     data, indices = call.known(0, 1).dims, call.known(1, 1).dims
-    return _indexed(given(named_axes(call, data, indices)), indices[:-1], call.facts)
+    return _indexed(required(named_axes(call, data, indices)), indices[:-1], call.facts)
 
 
 def _filled(call: Call) -> list[Term]:
@@ -128,13 +133,13 @@ def _counted(call: Call) -> list[Term]:
 
 def _axes(call: Call) -> list[Term]:
     """No size is negative, even if it depends on numbers that are known only at run time."""
-    return [n for n in call.known(0).dims if magnitude(n, call.facts) == math.inf]
+    return [n for n in call.known(0).dims if call.facts.magnitude(n) == math.inf]
 
 
 def _chosen(call: Call) -> list[Term]:
     """The number of chosen elements is between 0 and the number of elements."""
     require(len(call.inputs) == 2)
-    data, count = call.known(0, 1).dims, given(call.present(1).scalar)
+    data, count = call.known(0, 1).dims, required(call.present(1).scalar)
     require(count.constant is None)
     return [data[call.integer("axis", -1) % len(data)] - count, count]
 
@@ -146,7 +151,7 @@ def _sizes(call: Call) -> list[Term]:
 
 def _columns(call: Call) -> list[Term]:
     """Each known row of indices names an element."""
-    data, indices = call.known(0, 1).dims, given(call.known(1, 1).constant)
+    data, indices = call.known(0, 1).dims, required(call.known(1, 1).constant)
     require(indices.size)
     columns = indices.reshape(-1, indices.shape[-1])
     facts = []

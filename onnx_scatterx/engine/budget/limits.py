@@ -14,6 +14,8 @@ from dataclasses import dataclass
 
 NARROW = 1 << 62
 """Below this, results fit into 64 bits."""
+AXIS_LIMIT = (1 << 31) - 1
+"""No axis has more elements."""
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,9 @@ from typing import Any
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.tensor import (
-    DeclaredDim,
-    DimOf,
     ElementOf,
     TensorValue,
+    size_name,
 )
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.terms import Symbol
@@ -74,40 +73,30 @@ class Use:
     def makes_size(self) -> bool:
         """Whether a size of an output is known only at run time, and no size of an input is."""
         given = [t for t in self.inputs if t is not None]
-        return not all(map(_is_declared, _leaves(self.outputs))) and all(
-            map(_is_declared, _leaves(given))
-        )
+        read, made = (map(size_name, _leaves(tensors)) for tensors in (given, self.outputs))
+        return None in made and None not in read
 
     @property
     def reads_size(self) -> bool:
         """Whether a size of an output is computed from the elements of a tensor of the run."""
         return any(isinstance(leaf.origin, ElementOf) for leaf in _leaves(self.outputs))
 
+    def objections(self, target: Target) -> Iterator[str]:
+        """Yield why a target does not take it: an operator that is missing, or one of its limits.
+
+        >>> npu = Target("npu", limits={"Pad": OperatorLimits(no_types=frozenset({"int64"}))})
+        >>> line = TensorValue(ir.DataType.INT64, None)
+        >>> list(Use("Pad", [line], [line]).objections(npu))
+        ['Pad of int64']
+        """
+        if not target.has(self.op_type):
+            yield self.op_type
+            return
+        yield from _beyond(target.limits_of(self.op_type), self)
+
 
 def _leaves(tensors: Sequence[TensorValue]) -> set[Symbol]:
     return {leaf for t in tensors for dim in t.shape or () for leaf in dim.leaves()}
-
-
-def _is_declared(leaf: Symbol) -> bool:
-    """Return whether a leaf is a size of the model's inputs."""
-    origin = leaf.origin
-    return isinstance(origin, DeclaredDim) or (
-        isinstance(origin, DimOf) and origin.visit is origin.value
-    )
-
-
-def objections(target: Target, use: Use) -> Iterator[str]:
-    """Yield why a target does not take a node: an operator that is missing, or one of its limits.
-
-    >>> npu = Target("npu", limits={"Pad": OperatorLimits(no_types=frozenset({"int64"}))})
-    >>> line = TensorValue(ir.DataType.INT64, None)
-    >>> list(objections(npu, Use("Pad", [line], [line])))
-    ['Pad of int64']
-    """
-    if not target.has(use.op_type):
-        yield use.op_type
-        return
-    yield from _beyond(target.limits_of(use.op_type), use)
 
 
 def _beyond(limits: OperatorLimits, use: Use) -> Iterator[str]:

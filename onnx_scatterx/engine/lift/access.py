@@ -14,9 +14,10 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Call, UnknownAttributeError
 from onnx_scatterx.engine.analysis.domain.tensor import ElementOf, Shape, TensorValue
+from onnx_scatterx.engine.budget.limits import NARROW
+from onnx_scatterx.engine.lift.affine import AffineAxis, affine_along, modulus_of
 from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.simplify import simplify
-from onnx_scatterx.engine.terms.terms import Term, coord, dim_of, element
+from onnx_scatterx.engine.terms.terms import Term, coord, element
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError, attempt
 
 T = TypeVar("T")
@@ -54,9 +55,19 @@ class Access:
         for axis, target in enumerate(self.index_exprs):
             yield axis, target, self.data_shape[axis]
 
+    def affine(self, axis: int) -> AffineAxis | None:
+        """Return the coordinate on an axis as ``start + step * x_d``, or None if it is not."""
+        return affine_along(self.index_exprs[axis])
+
+    def around(self, axis: int) -> Term | None:
+        """Return the t of a coordinate that is ``t mod S`` on an axis of S positions, or None."""
+        ring = modulus_of(self.index_exprs[axis])
+        size = self.data_shape[axis]
+        return ring[0] if ring is not None and self.facts.equal(ring[1], size) else None
+
     def full_dim(self, axis: int) -> int | None:
         """Return the dim of I that runs along an axis from its start to its end, or None."""
-        dim = dim_of(self.index_exprs[axis])
+        dim = self.index_exprs[axis].dim
         whole = dim is not None and self.facts.equal(self.shape[dim], self.data_shape[axis])
         return dim if whole else None
 
@@ -64,7 +75,7 @@ class Access:
         """Return whether an axis is moved from start to end, by the dim of I of the same number."""
         size, target = self.data_shape[axis], self.index_exprs[axis]
         single = size.constant == 1 and target.constant == 0
-        same = single or dim_of(target) == axis
+        same = single or target.dim == axis
         return same and self.facts.equal(self.shape[axis], size)
 
     def in_full(self) -> dict[int, int]:
@@ -90,7 +101,7 @@ class Access:
         """
         dims: list[int | None] = []
         for part, extent in zip(parts, shape, strict=True):
-            dim = dim_of(part)
+            dim = part.dim
             if dim is not None and self.facts.equal(extent, self.shape[dim]):
                 dims.append(dim)
             elif part.constant == 0 and extent.constant == 1:
@@ -98,6 +109,11 @@ class Access:
             else:
                 return None
         return dims
+
+    def is_narrow(self, target: Term) -> bool:
+        """Return whether a coordinate surely fits int64: beyond it the model's numbers wrap."""
+        low, high = self.facts.interval(target)
+        return low > -NARROW and high < NARROW
 
     def is_checked(self, dims: Collection[int] = ()) -> bool:
         """Return whether the node checks every index of a tensor over these dims of I.
@@ -154,10 +170,10 @@ def simplified_targets(
         gone = {d: 0 for d, extent in extents.items() if extent.constant == 1}
         simpler, signs = [], []
         for c, target in enumerate(targets):
-            target = simplify(target.at(gone), facts)
+            target = facts.simplify(target.at(gone))
             positive = c not in named or facts.is_nonnegative(target)
             if not positive and facts.is_nonnegative(-target - 1):
-                target, positive = simplify(target + data_shape[c], facts), True
+                target, positive = facts.simplify(target + data_shape[c]), True
             simpler.append(target)
             signs.append(positive)
         return tuple(simpler), tuple(signs), facts

@@ -18,20 +18,18 @@ import numpy as np
 from onnx_scatterx.engine.analysis.domain.tensor import Shape
 from onnx_scatterx.engine.budget.limits import LIMITS
 from onnx_scatterx.engine.lift.access import Access
+from onnx_scatterx.engine.lift.affine import AffineAxis, affine_along
 from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.simplify import simplify
 from onnx_scatterx.engine.terms.tabulate import tabulated
 from onnx_scatterx.engine.terms.terms import (
     Atom,
     FloorDiv,
-    IndexVar,
     Indicator,
     Lookup,
     Number,
     Term,
     as_numbers,
     coord,
-    lookup,
     term,
 )
 from onnx_scatterx.text.reasons import (
@@ -98,20 +96,11 @@ def narrowed(target: Term, dim: int, begin: Term, count: Term) -> Term:
         if isinstance(atom, Lookup) and index in atom.parts:
             axis = atom.parts.index(index)
             rows = np.arange(begin.constant, begin.constant + count.constant)
-            parts = (*atom.parts[:axis], coord(dim), *atom.parts[axis + 1 :])
-            changes[atom] = lookup(atom.array.take(rows, axis=axis), parts)
+            changes[atom] = atom.of_rows(axis, rows, coord(dim))
     return target.replace(changes) if changes else target
 
 
 _LONE = 4  # positions far apart that are better written one by one than as a strided box
-
-
-class AffineAxis(NamedTuple):
-    """One axis of a box of the data: ``start + step * x_dim``, or ``start`` where dim is None."""
-
-    start: Term
-    step: int
-    dim: int | None
 
 
 class Piece(NamedTuple):
@@ -169,7 +158,7 @@ def _cut(box: _UpdateBox) -> Iterator[Piece]:
         if access.nonnegative[axis] or facts.is_nonnegative(low):
             continue
         if facts.is_nonnegative(-high - 1):
-            start = simplify(affine.start + access.data_shape[axis], facts)
+            start = facts.simplify(affine.start + access.data_shape[axis])
             axes[axis] = AffineAxis(start, affine.step, affine.dim)
             continue
         turn = _turn(affine, counts)
@@ -188,20 +177,6 @@ def _cut(box: _UpdateBox) -> Iterator[Piece]:
             return
     _check_dims(access, axes, counts, facts)
     yield Piece(first, counts, tuple(axes))
-
-
-def affine_along(target: Term) -> AffineAxis | None:
-    """Return a target that is affine in one dim, or is a position, as an axis; otherwise None."""
-    if not target.coords:
-        return AffineAxis(target, 0, None)
-    if len(target.coords) > 1:
-        return None
-    (dim,) = target.coords
-    (atom,) = coord(dim).atoms
-    slope, start = target.split(atom)
-    if slope.constant is None or start.coords:
-        return None
-    return AffineAxis(start, slope.constant, dim)
 
 
 def _ends(affine: AffineAxis, counts: Shape) -> tuple[Term, Term]:
@@ -251,7 +226,7 @@ def _spans(
             blocks = _blocks(atom, counts)
             if blocks is not None:
                 return blocks
-    known = all(isinstance(a, IndexVar | Lookup) for a in target.all_atoms())
+    known = all(a.dim >= 0 or isinstance(a, Lookup) for a in target.all_atoms())
     refuse_unless(known, Reason.UNKNOWN_INDICES, f"axis {axis}")
     dim, spans = runs(target, axis, counts, pairs=access.may_repeat)
     few = len(spans) <= LIMITS.boxes
@@ -278,7 +253,7 @@ def _cut_along(box: _UpdateBox, dim: int, spans: Sequence[Interval]) -> Iterator
         inner = facts.assuming(extents={dim: count})
         moved = {dim: term(begin) if count.constant == 1 else coord(dim) + begin}
         parts = tuple(
-            simplify(narrowed(t.at(moved), dim, term(begin), count), inner) for t in targets
+            inner.simplify(narrowed(t.at(moved), dim, term(begin), count)) for t in targets
         )
         starts = tuple(s + begin if d == dim else s for d, s in enumerate(first))
         extents = tuple(count if d == dim else n for d, n in enumerate(counts))

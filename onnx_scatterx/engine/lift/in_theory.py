@@ -15,16 +15,16 @@ import numpy as np
 
 from onnx_scatterx.engine.budget.limits import LIMITS
 from onnx_scatterx.engine.lift.access import Access
-from onnx_scatterx.engine.lift.footprint import Piece, affine_along, pieces
+from onnx_scatterx.engine.lift.affine import affine_along, modulus_of
+from onnx_scatterx.engine.lift.footprint import Piece, pieces
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.tabulate import tabulated
 from onnx_scatterx.engine.terms.terms import (
-    FloorDiv,
     Symbol,
     Term,
     as_numbers,
-    as_term,
     coord,
+    term,
 )
 from onnx_scatterx.text.reasons import Reason, Refusal, attempt
 from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant, Lookup
@@ -135,7 +135,7 @@ def _told_apart(target: Term, facts: Facts) -> frozenset[int]:
     """Return the dims whose coordinates determine a target, an element of a tensor."""
     moving = [atom for atom in target.atoms if atom.coords]
     (atom,) = moving if len(moving) == 1 else (None,)
-    if not isinstance(atom, Symbol) or (target - as_term(atom)).coords:
+    if not isinstance(atom, Symbol) or (target - term(atom)).coords:
         return frozenset()
     known = facts.of_elements(atom)
     dims = [d for part in atom.parts for d in part.coords]
@@ -145,21 +145,6 @@ def _told_apart(target: Term, facts: Facts) -> frozenset[int]:
     if known is None or not known.distinct or not plain or len(set(dims)) < len(dims):
         return frozenset()
     return frozenset(dims)
-
-
-def modulus_of(target: Term) -> tuple[Term, Term] | None:
-    """Return (t, m) if a term is ``t mod m``, which is written ``t - m * floor(t / m)``.
-
-    >>> from onnx_scatterx.engine.terms.terms import modulo
-    >>> modulus_of(modulo(coord(0) + 3, 8))
-    (x0 + 3, 8)
-    """
-    for atom in target.atoms:
-        if isinstance(atom, FloorDiv):
-            inside, divisor = atom.parts
-            if target + divisor * as_term(atom) is inside:
-                return inside, divisor
-    return None
 
 
 def _number(t: Term) -> Term | int:

@@ -12,17 +12,15 @@ and every axis is affine again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Scope, UnknownAttributeError
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.engine.analysis.operators.reshaping import reshaped
-from onnx_scatterx.engine.lift.access import simplified_targets
-from onnx_scatterx.engine.lift.footprint import affine_along
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
-from onnx_scatterx.engine.terms.terms import Lookup, Term, as_term, coord
+from onnx_scatterx.engine.lift.affine import affine_along
+from onnx_scatterx.engine.lift.lifting import Scatter
+from onnx_scatterx.engine.terms.terms import Lookup, Term, coord, term
 
 _RESHAPES = {"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"}
 _APART = 1 << 10  # more dims than a tensor has
@@ -44,22 +42,9 @@ def unflattened(scatter: Scatter, scope: Scope) -> Scatter | None:
         present = [t for t in targets if t is not None]
         if len(present) < len(targets):
             continue
-        terms, signs, facts = simplified_targets(
-            scope.facts, scatter.data_shape, shape, present, unsigned
-        )
-        if _count_non_affine(terms) >= not_affine:
-            continue
-        not_affine = _count_non_affine(terms)
-        best = replace(
-            scatter,
-            updates=value,
-            indices=None,
-            shape=shape,
-            index_exprs=terms,
-            nonnegative=signs,
-            index_dims=tuple(range(len(shape))),
-            facts=facts,
-        )
+        whole = scatter.of_updates(value, shape, present, scope.facts, signed=unsigned)
+        if _count_non_affine(whole.index_exprs) < not_affine:
+            best, not_affine = whole, _count_non_affine(whole.index_exprs)
     return best
 
 
@@ -74,7 +59,7 @@ def _in_shape(target: Term, old: Shape, new: Shape) -> Term | None:
     for atom in target.all_atoms():
         known = None
         if isinstance(atom, Lookup):
-            known = TensorValue(ir.DataType.INT64, old, as_term(atom)).constant
+            known = TensorValue(ir.DataType.INT64, old, term(atom)).constant
         if known is not None:
             (moved,) = reshaped(TensorValue.of(known), new)
             if moved.index_map is None:

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 from onnx_scatterx.engine.analysis.domain.tensor import Shape
 from onnx_scatterx.engine.mosaic.strided_interval import ZERO, AxisMap, Source, StridedInterval
 from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Term, floor_div
+from onnx_scatterx.engine.terms.terms import Term
 
 Box: TypeAlias = "tuple[StridedInterval, ...]"
 
@@ -17,6 +17,10 @@ class Cell(NamedTuple):
 
     box: Box
     source: Source
+
+    def spanning(self, axis: int, span: StridedInterval) -> Cell:
+        """Return the cell with another span of the same numbers on an axis."""
+        return self._replace(box=with_interval(self.box, axis, span))
 
     def is_empty(self, facts: Facts) -> bool:
         """Return whether it is proven that the cell is empty."""
@@ -79,12 +83,12 @@ def with_interval(box: Box, axis: int, interval: StridedInterval) -> Box:
 
 def every(cell: Cell, axis: int, first: Term, step: int) -> Cell | None:
     """Return a cell at every step-th position of an axis: ``x = first + step * x'``."""
-    residue = (first - step * floor_div(first, step)).constant
+    residue = (first - step * (first // step)).constant
     own = cell.box[axis]
     if own.modulus == 1:
         # q = first + step q', so low <= q becomes ceil((low - first) / step) <= q'.
         def ceil(q: Term) -> Term:
-            return floor_div(q - first + step - 1, step)
+            return (q - first + step - 1) // step
 
         span = StridedInterval.interval(ceil(own.low), ceil(own.high))
         return cell.renumbered(axis, span, step, first)
@@ -95,7 +99,7 @@ def every(cell: Cell, axis: int, first: Term, step: int) -> Cell | None:
             with_interval(cell.box, axis, StridedInterval.interval(ZERO, ZERO)), cell.source
         )
     lattice = own.refined(step, residue)
-    shift = floor_div(first, step)  # x = step q + residue = first + step (q - first // step)
+    shift = first // step  # x = step q + residue = first + step (q - first // step)
     span = StridedInterval.interval(lattice.low - shift, lattice.high - shift)
     return cell.restricted(axis, lattice).renumbered(axis, span, 1, shift)
 

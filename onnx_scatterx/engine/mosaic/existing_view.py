@@ -19,7 +19,7 @@ from onnx_scatterx.engine.budget.limits import LIMITS
 from onnx_scatterx.engine.mosaic.moves import MOVES
 from onnx_scatterx.engine.mosaic.strided_interval import ZERO, AxisMap, View
 from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Term, floor_div, modulo
+from onnx_scatterx.engine.terms.terms import Term
 from onnx_scatterx.graphs.traversal import is_operator
 
 if TYPE_CHECKING:
@@ -130,9 +130,9 @@ class ExistingView:
 def _through(own: AxisMap, wanted: AxisMap) -> AxisMap | None:
     """Return the axis map on which ``own.start + own.step * i`` visits what ``wanted`` visits."""
     distance = wanted.start - own.start
-    if wanted.step % own.step or modulo(distance, own.step).constant != 0:
+    if wanted.step % own.step or (distance % own.step).constant != 0:
         return None
-    return AxisMap(wanted.dim, wanted.step // own.step, floor_div(distance, own.step))
+    return AxisMap(wanted.dim, wanted.step // own.step, distance // own.step)
 
 
 def _is_within(axis_map: AxisMap, extent: Term, low: Shape, high: Shape, facts: Facts) -> bool:

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Call, given, require
+from onnx_scatterx.engine.analysis.domain.call import Call, require, required
 from onnx_scatterx.engine.analysis.domain.tensor import Shape
 from onnx_scatterx.engine.analysis.operators.gathers import READS
 from onnx_scatterx.engine.analysis.operators.reshaping import axis_groups
-from onnx_scatterx.engine.analysis.operators.slicing import slice_arguments, slice_bounds
-from onnx_scatterx.engine.lift.lift_scatter import is_scatter
+from onnx_scatterx.engine.analysis.operators.slicing import cuts_of
+from onnx_scatterx.engine.lift.lifting import is_scatter
 from onnx_scatterx.engine.mosaic.cells import Cell
 from onnx_scatterx.engine.mosaic.mosaic import Mosaic, joined
 from onnx_scatterx.engine.mosaic.scattered import gathered
@@ -32,7 +32,6 @@ from onnx_scatterx.engine.mosaic.strided_interval import (
     StridedInterval,
     View,
 )
-from onnx_scatterx.engine.terms.simplify import simplify
 from onnx_scatterx.engine.terms.terms import Term, term
 from onnx_scatterx.graphs.traversal import makers, reached
 
@@ -103,11 +102,11 @@ Move = Callable[["Provenance", Call], "list[Mosaic | None]"]
 
 
 def _first(provenance: Provenance, call: Call) -> Mosaic:
-    return given(provenance.mosaic(given(call.node.inputs[0])))
+    return required(provenance.mosaic(required(call.node.inputs[0])))
 
 
 def _shape(provenance: Provenance, call: Call) -> Shape:
-    return given(provenance.abstract(call.node.outputs[0]).shape)
+    return required(provenance.abstract(call.node.outputs[0]).shape)
 
 
 def _identity(provenance: Provenance, call: Call) -> list[Mosaic | None]:
@@ -120,7 +119,7 @@ def _transpose(provenance: Provenance, call: Call) -> list[Mosaic | None]:
 
 
 def _unsqueeze(provenance: Provenance, call: Call) -> list[Mosaic | None]:
-    x, axes = _first(provenance, call), given(call.numbers(1, "axes"))
+    x, axes = _first(provenance, call), required(call.numbers(1, "axes"))
     rank = len(x.shape) + len(axes)
     inserted = {a % rank for a in axes}
     require(len(inserted) == len(axes))  # else it cannot run
@@ -169,7 +168,7 @@ def _expand(provenance: Provenance, call: Call) -> list[Mosaic | None]:
 
 
 def _concat(provenance: Provenance, call: Call) -> list[Mosaic | None]:
-    parts = [given(provenance.mosaic(v)) for v in call.node.inputs if v is not None]
+    parts = [required(provenance.mosaic(v)) for v in call.node.inputs if v is not None]
     shape = _shape(provenance, call)
     require(any(v in provenance.absorbed for v in call.node.inputs))
     return [joined(parts, call.integer("axis", 1) % len(shape), shape)]
@@ -177,10 +176,10 @@ def _concat(provenance: Provenance, call: Call) -> list[Mosaic | None]:
 
 def _slice(provenance: Provenance, call: Call) -> list[Mosaic | None]:
     x = _first(provenance, call)
-    for axis, start, end, step in slice_arguments(call):
-        bounds = slice_bounds(start, end, step, x.shape[axis])
-        first, count = (simplify(t, provenance.facts) for t in bounds)
-        x = given(x.sliced(axis, first, count, step, provenance.facts))
+    for cut in cuts_of(call):
+        bounds = cut.bounds(x.shape[cut.axis])
+        first, count = (provenance.facts.simplify(t) for t in bounds)
+        x = required(x.sliced(cut.axis, first, count, cut.step, provenance.facts))
     return [x]
 
 
@@ -190,7 +189,7 @@ def _split(provenance: Provenance, call: Call) -> list[Mosaic | None]:
     results: list[Mosaic | None] = []
     start = term(0)
     for value in call.node.outputs:
-        shape = given(provenance.abstract(value).shape)
+        shape = required(provenance.abstract(value).shape)
         results.append(x.sliced(axis, start, shape[axis], 1, provenance.facts))
         start = start + shape[axis]
     return results

@@ -15,7 +15,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis.domain.tensor import Shape
 from onnx_scatterx.engine.budget.limits import LIMITS
 from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Term, floor_div, maximum, minimum, modulo, term
+from onnx_scatterx.engine.terms.terms import Term, maximum, minimum, term
 from onnx_scatterx.text.reasons import Reason, RefusedError
 
 
@@ -41,9 +41,28 @@ class StridedInterval(NamedTuple):
         """How many positions there are (negative numbers mean none)."""
         return self.high - self.low
 
+    @property
+    def ends(self) -> tuple[Term, Term]:
+        """The first position, and the one after the last."""
+        m, r = self.modulus, self.residue
+        if m == 1:
+            return self.low, self.high
+        return m * self.low + r, m * (self.high - 1) + r + 1
+
     def is_empty(self, facts: Facts) -> bool:
         """Return whether it is proven that the interval is empty."""
         return facts.is_nonnegative(self.low - self.high)
+
+    def not_negative(self, facts: Facts) -> StridedInterval:
+        """Return the same positions between bounds whose ``length`` is proven not to be negative.
+
+        >>> from onnx_scatterx.engine.terms.terms import size
+        >>> StridedInterval.interval(size("n"), size("m")).not_negative(Facts()).length
+        max(0, -n + m)
+        """
+        if facts.is_nonnegative(self.length):
+            return self
+        return self._replace(high=larger(self.low, self.high, facts))
 
     def refined(self, modulus: int, residue: int) -> StridedInterval:
         """Return the positions of one residue class of a multiple of the modulus."""
@@ -51,7 +70,7 @@ class StridedInterval(NamedTuple):
             return self
 
         def ceil(q: Term) -> Term:  # ceil((m q + r - residue) / modulus)
-            return floor_div(self.modulus * q + self.residue - residue + modulus - 1, modulus)
+            return (self.modulus * q + self.residue - residue + modulus - 1) // modulus
 
         return StridedInterval(modulus, residue, ceil(self.low), ceil(self.high))
 
@@ -105,10 +124,10 @@ class StridedInterval(NamedTuple):
         """
         modulus = abs(scale) * self.modulus
         base = offset + scale * self.residue
-        residue = modulo(base, modulus).constant
+        residue = (base % modulus).constant
         if residue is None:
             return None
-        shift = floor_div(base, modulus)
+        shift = base // modulus
         if scale > 0:
             return StridedInterval(modulus, residue, self.low + shift, self.high + shift), 1, shift
         low, high = shift - self.high + 1, shift - self.low + 1

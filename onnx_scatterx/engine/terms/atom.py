@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakValueDictionary, ref
 
 if TYPE_CHECKING:
-    from onnx_scatterx.engine.terms.polynomial import Term
+    from onnx_scatterx.engine.terms.algebra import Term
     from onnx_scatterx.engine.terms.symbols import Symbol
 
 Interval: TypeAlias = tuple[float, float]
@@ -69,6 +69,10 @@ class Atom:
     def interval(self, of: Callable[[Term], Interval]) -> Interval:
         """Return bounds of the atom, given bounds of the terms in it."""
         raise NotImplementedError
+
+    def within_axes(self) -> Interval:
+        """Return bounds of the atom, given that no axis is longer than ``AXIS_LIMIT``."""
+        return self.interval(lambda t: t.within_axes())
 
     def rebuild(self, parts: tuple[Term, ...]) -> Term:
         """Return the atom as a term, with other terms in it."""

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from onnx_scatterx.engine.terms.algebra import Number, Term, interned, polynomial, term
 from onnx_scatterx.engine.terms.atom import Atom, Interval
-from onnx_scatterx.engine.terms.polynomial import Number, Term, interned, polynomial, term
 
 
 class PositivePart(Atom):
@@ -78,7 +78,7 @@ class FloorDiv(Atom):
         return min(quotients), max(quotients)
 
     def rebuild(self, parts: tuple[Term, ...]) -> Term:
-        return floor_div(parts[0], parts[1])
+        return floor_div(*parts)
 
     def value(self, parts: list[Any], leaf: Callable[..., Any], coord: Callable[[int], Any]) -> Any:
         t, d = parts
@@ -118,7 +118,7 @@ def pos(t: Number) -> Term:
 def _flattened(t: Term) -> Term | None:
     """Return ``max(t, 0)`` if one of the cases of a ``PositivePart`` in ``t`` decides it.
 
-    >>> from onnx_scatterx.engine.terms.terms import pos, size
+    >>> from onnx_scatterx.engine.terms.symbols import size
     >>> n = size("n")
     >>> pos(pos(n - 2) + 1 - n) is pos(1 - n)
     True
@@ -159,15 +159,14 @@ def step(t: Number) -> Term:
     return interned(Indicator, (), (t,))
 
 
-def floor_div(t: Number, divisor: Number) -> Term:
+def floor_div(t: Term, divisor: Term) -> Term:
     """Return ``floor(t / divisor)``, for a divisor that is not zero."""
-    t, divisor = term(t), term(divisor)
     d = divisor.constant
     if d is None:
         whole, rest = divided(t, divisor)
         return whole + (_divide_exactly(rest, divisor) or interned(FloorDiv, (), (rest, divisor)))
     if d < 0:
-        return floor_div(-t, -d)
+        return floor_div(-t, term(-d))
     if d == 0:
         return interned(FloorDiv, (), (t, divisor))
     if t.constant is not None:
@@ -221,14 +220,9 @@ def _divide_exactly(t: Term, divisor: Term) -> Term | None:
     return None
 
 
-def modulo(t: Number, divisor: Number) -> Term:
-    """Return ``t mod divisor`` with the divisor's sign, as Python's ``%``."""
-    return term(t) - term(divisor) * floor_div(t, divisor)
-
-
 def maximum(a: Number, b: Number) -> Term:
     """Return the larger of two terms."""
-    return term(b) + pos(term(a) - b)
+    return pos(term(a) - b) + b
 
 
 def minimum(a: Number, b: Number) -> Term:

@@ -24,8 +24,8 @@ from onnx_scatterx.engine.terms.terms import (
     PositivePart,
     Symbol,
     Term,
-    as_term,
     element,
+    term,
 )
 
 _AT_ONCE = 3  # how often a question is asked in vain before it waits
@@ -117,7 +117,7 @@ def weaker(fact: Term) -> Iterator[Term]:
     """Yield what follows from a fact ``t - c max(u, 0) >= 0``: both ``t - c u`` and t are, too."""
     for monomial, c in fact.items:
         if c < 0 and len(monomial) == 1 and isinstance(monomial[0], PositivePart):
-            rest = fact - c * as_term(monomial[0])
+            rest = fact - c * term(monomial[0])
             yield rest + c * monomial[0].parts[0]
             yield rest
 

@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onnx_scatterx.engine.budget.budget import Memo, budget
 from onnx_scatterx.engine.budget.limits import LIMITS, NARROW, PRICES
+from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.terms.constraints import Layer
+from onnx_scatterx.engine.terms.memo import Memo
 from onnx_scatterx.engine.terms.tabulate import no_leaf
 from onnx_scatterx.engine.terms.terms import (
     Atom,
@@ -26,7 +27,7 @@ from onnx_scatterx.engine.terms.terms import (
     Interval,
     Symbol,
     Term,
-    as_term,
+    term,
 )
 
 _GREATEST = 5000.0  # of a size at a point
@@ -196,7 +197,7 @@ class Counterexamples:
         count, allowed = self._allowed
         if not count:
             for leaf, (modulus, residue) in self._layer.residues.items():
-                numbers = self._values(as_term(leaf)).numbers
+                numbers = self._values(term(leaf)).numbers
                 allowed = allowed & (numbers % modulus == residue)
         for fact in itertools.islice(self._layer.facts, count, None):
             values = self._values(fact)

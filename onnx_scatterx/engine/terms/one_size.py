@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onnx_scatterx.engine.budget.budget import TooLargeError, budget
 from onnx_scatterx.engine.budget.limits import LIMITS, NARROW, PRICES
+from onnx_scatterx.engine.budget.spending import TooLargeError, budget
 from onnx_scatterx.engine.terms.constraints import Layers, about, number_of_facts, residue_of
 from onnx_scatterx.engine.terms.monomial import is_narrow
 from onnx_scatterx.engine.terms.symbol_ids import results
@@ -144,12 +144,12 @@ def never_negative(t: Term, leaf: Symbol, low: int, known: tuple[Term, ...] = ()
 
     Only values at which the terms in ``known``, of the same leaf, are >= 0 count.
 
-    >>> from onnx_scatterx.engine.terms.terms import floor_div, size
+    >>> from onnx_scatterx.engine.terms.terms import size
     >>> n = size("n")
     >>> (leaf,) = n.leaves()
-    >>> never_negative(n - floor_div(n + 1, 2) - floor_div(n, 2), leaf, 0)
+    >>> never_negative(n - (n + 1) // 2 - n // 2, leaf, 0)
     True
-    >>> never_negative(n - 4, leaf, 0), never_negative(n - 4, leaf, 0, (floor_div(n, 2) - 2,))
+    >>> never_negative(n - 4, leaf, 0), never_negative(n - 4, leaf, 0, (n // 2 - 2,))
     (False, True)
     """
     if t.never_negative_from is None:

@@ -11,8 +11,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar, cast
 
-from onnx_scatterx.engine.budget.budget import Memo, budget
 from onnx_scatterx.engine.budget.limits import LIMITS
+from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.terms.constraints import (
     Asked,
     Elements,
@@ -24,8 +24,11 @@ from onnx_scatterx.engine.terms.constraints import (
     weaker,
 )
 from onnx_scatterx.engine.terms.counterexamples import Counterexamples
+from onnx_scatterx.engine.terms.magnitudes import fits, magnitude, stays_in_int64
+from onnx_scatterx.engine.terms.memo import Memo
 from onnx_scatterx.engine.terms.one_size import OneSize, never_negative
 from onnx_scatterx.engine.terms.search import prove
+from onnx_scatterx.engine.terms.simplify import simplify
 from onnx_scatterx.engine.terms.terms import (
     Atom,
     IndexVar,
@@ -33,7 +36,6 @@ from onnx_scatterx.engine.terms.terms import (
     Number,
     Symbol,
     Term,
-    as_term,
     interval_of,
     term,
 )
@@ -79,7 +81,7 @@ class Facts:
         self._open = Memo[Term, tuple[Asked, bool]]()
         """What is not proven, and whether it was answered."""
         self._more = Memo[tuple[Term, ...], Facts]()
-        self.simplified = Memo[Term, tuple[Term, Asked]]()
+        self.simplifications = Memo[Term, tuple[Term, Asked]]()
         """The results of ``simplify``."""
         self._recalled = Memo[object, tuple[object, int]]()  # and the price
         self._recalled_at = 0
@@ -134,6 +136,16 @@ class Facts:
             return difference.constant == 0
         return self.is_nonnegative(difference) and self.is_nonnegative(-difference)
 
+    def simplify(self, t: Term) -> Term:
+        """Return a term with its cases and quotients replaced that these facts decide.
+
+        >>> from onnx_scatterx.engine.terms.terms import coord, size, where, step
+        >>> n, x = size("n"), coord(0)
+        >>> Facts({0: n}).simplify(where(step(x - n), x + n, x))
+        x0
+        """
+        return simplify(t, self)
+
     def memoised(self, key: object, work: Callable[[], T]) -> T:
         """Return the result for a key under these facts, computed if necessary.
 
@@ -164,10 +176,6 @@ class Facts:
         """Return whether a known fact is an assumption of the user."""
         return any(fact in layer.assumed for layer in self.layers)
 
-    def known_elements(self) -> dict[object, Elements]:
-        """Return what is known of elements, by the tensor."""
-        return {k: v for layer in reversed(self.layers) for k, v in layer.elements.items()}
-
     def of_elements(self, leaf: Symbol) -> Elements | None:
         """Return what is known of the elements of a leaf's tensor."""
         return next((known for x in self.layers if (known := x.elements.get(leaf.origin))), None)
@@ -177,7 +185,7 @@ class Facts:
         low, high = self.atom_interval(leaf)
         elements = self.of_elements(leaf)
         if elements is not None:
-            known = Facts(known=elements.of(as_term(leaf))).atom_interval(leaf)
+            known = Facts(known=elements.of(term(leaf))).atom_interval(leaf)
             low, high = max(low, known[0]), min(high, known[1])
         return low, high
 
@@ -210,6 +218,24 @@ class Facts:
                 low, high = max(low, known[0]), min(high, known[1])
         return low, high
 
+    def magnitude(self, t: Term) -> float:
+        """Return a bound of a term's magnitude, without its part of sizes and positions alone."""
+        return magnitude(t, self)
+
+    def fits(self, t: Term, least: int, most: int) -> bool:
+        """Return whether a term cannot leave the range of a type, by the bounds of its atoms."""
+        return fits(t, least, most, self)
+
+    def stays_in_int64(self, t: Term) -> bool:
+        """Return whether a term fits int64, given that each element in it does.
+
+        >>> from onnx_scatterx.engine.terms.terms import element, maximum
+        >>> p = element("p", (), name="p")
+        >>> Facts().stays_in_int64(maximum(p, 0) - maximum(p - 1, 0)), Facts().stays_in_int64(p - 1)
+        (True, False)
+        """
+        return stays_in_int64(t, self)
+
     def add(self, known: Iterable[Term]) -> None:
         """Add facts that hold from now on."""
         for fact in known:
@@ -237,11 +263,11 @@ class Facts:
     def ask_again(self) -> None:
         """Let no question wait any longer: a graph has taught all its facts."""
         self._open.clear()
-        self.simplified.clear()
+        self.simplifications.clear()
 
     def _forget(self) -> None:
         """Forget what could not be proven or simplified before."""
-        for results in (self._intervals, self._open, self.simplified, self._recalled):
+        for results in (self._intervals, self._open, self.simplifications, self._recalled):
             results.clear()
         self.counterexamples.forget()
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, cast
 
-from onnx_scatterx.engine.budget.budget import budget
 from onnx_scatterx.engine.budget.limits import LIMITS, PRICES
+from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.terms.terms import (
     Atom,
     FloorDiv,
@@ -18,7 +18,6 @@ from onnx_scatterx.engine.terms.terms import (
     Indicator,
     PositivePart,
     Term,
-    as_term,
     both_cases,
     lower_bound,
     remainders,
@@ -39,7 +38,7 @@ def _by_elements(t: Term, facts: Facts) -> bool:
     if not any(layer.elements for layer in facts.layers):
         return False
     pairs = [(known, leaf) for leaf in t.leaves() if (known := facts.of_elements(leaf)) is not None]
-    more = tuple(f for known, leaf in pairs for f in known.of(as_term(leaf)))
+    more = tuple(f for known, leaf in pairs for f in known.of(term(leaf)))
     return bool(more) and _prove(t, facts.including(*more), LIMITS.proof_depth)
 
 
@@ -186,7 +185,7 @@ def _by_division(t: Term, facts: Facts, depth: int) -> bool:
         numerator, d = monomial[0].parts
         if d.interval()[0] <= 0:
             continue
-        rest = t - c * as_term(monomial[0])
+        rest = t - c * term(monomial[0])
         least = numerator - d + 1 if c > 0 else numerator
         if _prove(d * rest + c * least, facts, depth - 1):
             return True

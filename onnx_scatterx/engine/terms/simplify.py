@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from onnx_scatterx.engine.budget.budget import budget
+from typing import TYPE_CHECKING
+
+from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.terms.constraints import Asked
-from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.terms import (
     Atom,
     FloorDiv,
@@ -12,22 +13,19 @@ from onnx_scatterx.engine.terms.terms import (
     PositivePart,
     Term,
     both_cases,
-    divided,
 )
+
+if TYPE_CHECKING:
+    from onnx_scatterx.engine.terms.prove import Facts
 
 
 def simplify(t: Term, facts: Facts) -> Term:
     """Return the term with every ``PositivePart``, ``Indicator`` and ``FloorDiv`` replaced that
     facts decide.
-
-    >>> from onnx_scatterx.engine.terms.terms import coord, size, where, step
-    >>> n, x = size("n"), coord(0)
-    >>> simplify(where(step(x - n), x + n, x), Facts({0: n}))
-    x0
     """
     if not t.piecewise:
         return t
-    known, asked = facts.simplified.get(t, (t, None))
+    known, asked = facts.simplifications.get(t, (t, None))
     spending = budget()
     if asked is not None and not facts.news.may_answer(t, asked):
         spending.recall(asked.price)
@@ -36,7 +34,8 @@ def simplify(t: Term, facts: Facts) -> Term:
     simplified = _simplified(t, facts)
     if unanswered == spending.unanswered:
         vain = 0 if asked is None or simplified is not known else asked.vain + 1
-        facts.simplified[t] = simplified, Asked(facts.news.count, spending.price - before, vain)
+        asked = Asked(facts.news.count, spending.price - before, vain)
+        facts.simplifications[t] = simplified, asked
     return simplified
 
 
@@ -62,7 +61,7 @@ def _decide(atom: Atom, facts: Facts) -> Term | None:
         return next((value for known, value in cases if facts.is_nonnegative(known)), None)
     if isinstance(atom, FloorDiv):
         inner, divisor = atom.parts
-        quotient, rest = divided(inner, divisor)
+        quotient, rest = inner.divided(divisor)
         if facts.is_nonnegative(rest) and facts.is_nonnegative(divisor - 1 - rest):
             return quotient
     return None

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from onnx_scatterx.engine.budget.budget import Memo
 from onnx_scatterx.engine.budget.limits import LIMITS
+from onnx_scatterx.engine.terms.memo import Memo
 
 
 class SymbolId:
@@ -78,8 +78,10 @@ def symbol_id(origin: Hashable) -> SymbolId:
 
 
 @contextmanager
-def fresh_symbols(first: int = 0) -> Iterator[None]:
+def fresh_symbols(*, foreign: bool = False) -> Iterator[None]:
     """Number origins from 0 on; afterwards the former numbers continue.
+
+    If they are ``foreign``, they are used together with those of a model, and come after them.
 
     >>> from onnx_scatterx.engine.terms.symbols import size
     >>> n = size("n")
@@ -89,15 +91,8 @@ def fresh_symbols(first: int = 0) -> Iterator[None]:
     >>> size("n") is n
     True
     """
-    token = _symbol_ids.set(_SymbolIds(first))
+    token = _symbol_ids.set(_SymbolIds(_OTHERS if foreign else 0))
     try:
         yield
     finally:
         _symbol_ids.reset(token)
-
-
-@contextmanager
-def foreign_symbols() -> Iterator[None]:
-    """Number origins that are used together with those of a model, and come after them."""
-    with fresh_symbols(_OTHERS):
-        yield

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from onnx_scatterx.engine.budget.limits import AXIS_LIMIT
+from onnx_scatterx.engine.terms.algebra import Number, Term, interned, term
 from onnx_scatterx.engine.terms.atom import Atom, Interval
 from onnx_scatterx.engine.terms.blocks import digest, line_of, varies
-from onnx_scatterx.engine.terms.polynomial import Number, Term, interned, term
 from onnx_scatterx.engine.terms.symbol_ids import SymbolId, symbol_id
 
 _FIRST_LEAF = 64  # orders below it are of coordinates
@@ -32,6 +33,9 @@ class IndexVar(Atom):
 
     def interval(self, of: Callable[[Term], Interval]) -> Interval:
         return 0, math.inf
+
+    def within_axes(self) -> Interval:
+        return 0, AXIS_LIMIT - 1
 
     def value(self, parts: list[Any], leaf: Callable[..., Any], coord: Callable[[int], Any]) -> Any:
         return coord(self.dim)
@@ -56,11 +60,19 @@ class Symbol(Atom):
     def completed(self) -> None:
         self.leaves |= {self}
 
+    @property
+    def is_size(self) -> bool:
+        """Whether it is a size or a position; other numbers are bounded by their type."""
+        return (self.low, self.high) == (0, math.inf)
+
     def mark(self) -> int:
         return _FIRST_LEAF + self.serial.number
 
     def interval(self, of: Callable[[Term], Interval]) -> Interval:
         return self.low, self.high
+
+    def within_axes(self) -> Interval:
+        return (0, AXIS_LIMIT) if self.is_size else (self.low, self.high)
 
     def rebuild(self, parts: tuple[Term, ...]) -> Term:
         return _leaf(self.serial, self.origin, parts, self.name, self.low, self.high)
@@ -92,6 +104,11 @@ class Lookup(Atom):
     def rebuild(self, parts: tuple[Term, ...]) -> Term:
         return lookup(self.array, parts)
 
+    def of_rows(self, axis: int, rows: np.ndarray, index: Term) -> Term:
+        """Return the element with an axis of the array cut to some rows, and its index there."""
+        parts = (*self.parts[:axis], index, *self.parts[axis + 1 :])
+        return lookup(self.array.take(rows, axis=axis), parts)
+
     def value(self, parts: list[Any], leaf: Callable[..., Any], coord: Callable[[int], Any]) -> Any:
         inside = (np.clip(p, 0, n - 1) for p, n in zip(parts, self.array.shape, strict=True))
         elements = self.array[tuple([np.asarray(i, np.int64) for i in inside])]
@@ -115,37 +132,6 @@ def as_numbers(terms: Iterable[Term]) -> tuple[int, ...] | None:
     """
     numbers = [t.constant for t in terms]
     return None if None in numbers else tuple(n for n in numbers if n is not None)
-
-
-def multiple_of(t: Term) -> tuple[Atom | None, int]:
-    """Return (atom, factor) if a term is an atom times a number, and (None, 0) if it is not.
-
-    >>> print(*multiple_of(3 * size("n")), *multiple_of(size("n") + 1))
-    n 3 None 0
-    """
-    monomial, factor = t.items[0] if len(t.items) == 1 else ((), 0)
-    return (monomial[0], factor) if len(monomial) == 1 else (None, 0)
-
-
-def symbol_of(t: Term) -> Symbol | None:
-    """Return the symbol that a term is, if it is one.
-
-    >>> n = size("n")
-    >>> print(symbol_of(n), symbol_of(n + 1))
-    n None
-    """
-    atom, factor = multiple_of(t)
-    return atom if factor == 1 and isinstance(atom, Symbol) else None
-
-
-def dim_of(t: Term) -> int | None:
-    """Return d if a term is exactly ``x_d``.
-
-    >>> dim_of(coord(2)), dim_of(coord(2) + 1)
-    (2, None)
-    """
-    atom, factor = multiple_of(t)
-    return atom.dim if factor == 1 and isinstance(atom, IndexVar) else None
 
 
 def size(name: str, origin: object = None) -> Term:

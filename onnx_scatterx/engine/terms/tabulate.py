@@ -12,12 +12,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from onnx_scatterx.engine.budget.budget import budget
 from onnx_scatterx.engine.budget.limits import LIMITS, NARROW, PRICES
+from onnx_scatterx.engine.budget.spending import budget
+from onnx_scatterx.engine.terms.algebra import Term
 from onnx_scatterx.engine.terms.blocks import blocks
 from onnx_scatterx.engine.terms.monomial import is_narrow
-from onnx_scatterx.engine.terms.polynomial import Term
-from onnx_scatterx.engine.terms.symbols import Symbol, coord, lookup, multiple_of
+from onnx_scatterx.engine.terms.symbols import Symbol, coord, lookup
 
 
 def tabulated(t: Term, extents: Mapping[int, int]) -> np.ndarray:
@@ -63,13 +63,21 @@ def no_leaf(leaf: object, *_: object) -> int:
 
 
 def fitted(terms: np.ndarray) -> Term | None:
-    """Return an array of terms as one term over ``x0, x1, ...``, or None.
+    """Return an array of terms or integers as one term over ``x0, x1, ...``, or None.
+
+    Terms may fit no term, and integers beyond int64 none.
 
     >>> from onnx_scatterx.engine.terms.terms import element, term
     >>> p = [element("p", [i], name="p") for i in range(3)]
     >>> fitted(np.array(p, dtype=object)), fitted(np.array([term(1), term(3)], dtype=object))
     (p[x0], 2*x0 + 1)
     """
+    coords = [coord(d) for d in range(terms.ndim)]
+    if terms.dtype != object:
+        budget().charge_part(PRICES.of_array(terms.size))
+        if terms.dtype == np.uint64 and terms.size and terms.max() >= 1 << 63:
+            return None
+        return lookup(terms, coords)
     if not terms.size:
         return None
     flat: list[Term] = list(terms.ravel())
@@ -78,9 +86,7 @@ def fitted(terms: np.ndarray) -> Term | None:
     numbers = [t.offset for t in flat]
     if any(abs(n) >= NARROW for n in numbers):
         return None
-    offset = lookup(
-        np.array(numbers, np.int64).reshape(terms.shape), [coord(d) for d in range(terms.ndim)]
-    )
+    offset = lookup(np.array(numbers, np.int64).reshape(terms.shape), coords)
     rests = [t - n for t, n in zip(flat, numbers, strict=True)]
     if all(r is rests[0] for r in rests):
         return offset + rests[0]
@@ -103,7 +109,7 @@ def fitted(terms: np.ndarray) -> Term | None:
 
 def _leaf(t: Term) -> tuple[Symbol | None, int]:
     """Return (leaf, factor) if a term is a leaf times a number."""
-    atom, factor = multiple_of(t)
+    atom, factor = t.multiple
     return (atom if isinstance(atom, Symbol) else None), factor
 
 

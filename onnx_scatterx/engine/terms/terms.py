@@ -17,43 +17,33 @@ FloorDiv(a, d)``. The constructors bring a term to one form, so equal terms are 
 >>> n = size("n")
 >>> maximum(n - 1, 0) + minimum(n - 1, 0) is n - 1
 True
->>> floor_div(2 * n + 3, 2)
+>>> (2 * n + 3) // 2
 n + 1
 """
 
+from onnx_scatterx.engine.terms.algebra import Number as Number
+from onnx_scatterx.engine.terms.algebra import Term as Term
+from onnx_scatterx.engine.terms.algebra import term as term
 from onnx_scatterx.engine.terms.atom import Atom as Atom
 from onnx_scatterx.engine.terms.atom import Interval as Interval
 from onnx_scatterx.engine.terms.cases import FloorDiv as FloorDiv
 from onnx_scatterx.engine.terms.cases import Indicator as Indicator
 from onnx_scatterx.engine.terms.cases import PositivePart as PositivePart
 from onnx_scatterx.engine.terms.cases import both_cases as both_cases
-from onnx_scatterx.engine.terms.cases import divided as divided
 from onnx_scatterx.engine.terms.cases import equals as equals
-from onnx_scatterx.engine.terms.cases import floor_div as floor_div
 from onnx_scatterx.engine.terms.cases import maximum as maximum
 from onnx_scatterx.engine.terms.cases import minimum as minimum
-from onnx_scatterx.engine.terms.cases import modulo as modulo
-from onnx_scatterx.engine.terms.cases import pos as pos
 from onnx_scatterx.engine.terms.cases import step as step
 from onnx_scatterx.engine.terms.cases import where as where
 from onnx_scatterx.engine.terms.monomial import Monomial as Monomial
 from onnx_scatterx.engine.terms.monomial import interval_of as interval_of
 from onnx_scatterx.engine.terms.monomial import lower_bound as lower_bound
 from onnx_scatterx.engine.terms.monomial import remainders as remainders
-from onnx_scatterx.engine.terms.polynomial import Number as Number
-from onnx_scatterx.engine.terms.polynomial import Term as Term
-from onnx_scatterx.engine.terms.polynomial import as_term as as_term
-from onnx_scatterx.engine.terms.polynomial import polynomial as polynomial
-from onnx_scatterx.engine.terms.polynomial import summed as summed
-from onnx_scatterx.engine.terms.polynomial import term as term
 from onnx_scatterx.engine.terms.symbols import IndexVar as IndexVar
 from onnx_scatterx.engine.terms.symbols import Lookup as Lookup
 from onnx_scatterx.engine.terms.symbols import Symbol as Symbol
 from onnx_scatterx.engine.terms.symbols import as_numbers as as_numbers
 from onnx_scatterx.engine.terms.symbols import coord as coord
-from onnx_scatterx.engine.terms.symbols import dim_of as dim_of
 from onnx_scatterx.engine.terms.symbols import element as element
 from onnx_scatterx.engine.terms.symbols import lookup as lookup
-from onnx_scatterx.engine.terms.symbols import multiple_of as multiple_of
 from onnx_scatterx.engine.terms.symbols import size as size
-from onnx_scatterx.engine.terms.symbols import symbol_of as symbol_of

@@ -10,7 +10,7 @@ correct.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, takewhile
@@ -20,14 +20,14 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.analysis.domain.tensor import read_value
+from onnx_scatterx.engine.analysis.domain.tensor import ElementOf
 from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Symbol, Term, as_numbers, as_term, symbol_of
+from onnx_scatterx.engine.terms.terms import Symbol, Term, as_numbers, term
 from onnx_scatterx.engine.write.writer import Writer
 from onnx_scatterx.grouping import grouped
 
 if TYPE_CHECKING:
-    from onnx_scatterx.engine.write.outer_values import VisibleValues
+    from onnx_scatterx.engine.write.outer_values import OuterValues, VisibleValues
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class ScalarLoad:
 
 def scalar_load(leaf: Symbol, scope: Scope) -> ScalarLoad | None:
     """Return the tensor of an element, and the element's index, or None if that is not known."""
-    value = read_value(leaf)
+    value = ElementOf.read_by(leaf)
     tensor = None if value is None else scope.values.get(value)
     if value is None or tensor is None or tensor.shape is None or tensor.index_map is None:
         return None
@@ -74,7 +74,7 @@ def scalar_load(leaf: Symbol, scope: Scope) -> ScalarLoad | None:
         return None
     if len(indices) != len(tensor.shape) or any(n.constant != 1 for n in tensor.shape[:-1]):
         return None
-    if tensor.index_map.at(dict(enumerate(indices))) is not as_term(leaf):
+    if tensor.index_map.at(dict(enumerate(indices))) is not term(leaf):
         return None
     index = indices[-1] if indices else 0
     padded = bool(indices) and not scope.facts.is_nonnegative(tensor.shape[-1] - index - 1)
@@ -87,7 +87,7 @@ def _may_be_zero(leaf: Symbol, extent: Term, facts: Facts) -> bool:
     """Return whether 0 contradicts no fact about an element, if the element does not exist."""
     known: list[Term] = [fact for fact in facts.known() if leaf in fact.leaves()]
     elements = facts.of_elements(leaf)
-    known += elements.of(as_term(leaf)) if elements is not None else []
+    known += elements.of(term(leaf)) if elements is not None else []
     empty = facts.assuming(-extent)
     return all(empty.is_nonnegative(fact.replace({leaf: 0})) for fact in known)
 
@@ -105,8 +105,8 @@ class AvailableValues:
 
     ``order`` is every value's position in the graph: values before the insertion point can be read.
     The values in ``dependent`` depend on values that may be removed (``removed``), on how many of
-    them up to a limit. They are read only if no other value holds the size. ``around`` gives the
-    values of the graphs around a body, the innermost first; they are read if the graph has none.
+    them up to a limit. They are read only if no other value holds the size. ``outer`` has the
+    values of the graphs around a body; they are read if the graph has none.
     """
 
     def __init__(
@@ -114,9 +114,9 @@ class AvailableValues:
         graph: ir.Graph,
         scope: Scope,
         removed: Iterable[ir.Value],
-        around: Callable[[], Iterable[VisibleValues]] = tuple,
+        outer: OuterValues | None = None,
     ) -> None:
-        self._around = around
+        self._graph, self._outer = graph, outer
         self.order: dict[ir.Value, int] = {}
         self._alike: dict[frozenset[Symbol], list[Term]] | None = None
         self.dims: dict[Term, list[tuple[ir.Value, int]]] = {}
@@ -136,8 +136,8 @@ class AvailableValues:
 
     @cached_property
     def outer(self) -> tuple[VisibleValues, ...]:
-        """The values of the graphs around a body."""
-        return tuple(self._around())
+        """The values of the graphs around a body, the innermost first."""
+        return () if self._outer is None else tuple(self._outer.around(self._graph))
 
     def similar(self, t: Term) -> list[Term]:
         """Return numbers that the graph computes of the same sizes as a term."""
@@ -296,7 +296,7 @@ class ExistingValues:
 
     def _element(self, t: Term) -> ScalarLoad | None:
         """Return how to read a term that is an element of a tensor, or None."""
-        atom = symbol_of(t)
+        atom = t.symbol
         load = None if atom is None else scalar_load(atom, self.scope)
         if load is None or load.value in self.available.removed:
             return None

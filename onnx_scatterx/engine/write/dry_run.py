@@ -9,20 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis import shapes
 from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.analysis.domain.overflow import most_of
-from onnx_scatterx.engine.analysis.domain.tensor import IndexOf, TensorValue
-from onnx_scatterx.engine.analysis.domain.widening import widened
-from onnx_scatterx.engine.analysis.operators import generators
-from onnx_scatterx.engine.analysis.transfers import transferred
-from onnx_scatterx.engine.budget.budget import QuestionSpentError, TooLargeError, budget
+from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
+from onnx_scatterx.engine.analysis.shapes import outputs_of
 from onnx_scatterx.engine.budget.limits import PRICES
+from onnx_scatterx.engine.budget.spending import QuestionSpentError, TooLargeError, budget
 from onnx_scatterx.engine.terms.terms import Term, coord, element
 from onnx_scatterx.engine.write.kernels import KERNELS, OF_INPUTS, has_kernel, lacking
 from onnx_scatterx.graphs.constants import constant
@@ -34,6 +30,13 @@ Attributes: TypeAlias = "Mapping[str, int | float | str | Sequence[int]]"
 def frozen(attributes: Attributes) -> tuple[object, ...]:
     """Return attributes as a key."""
     return tuple((k, tuple(v) if isinstance(v, list) else v) for k, v in attributes.items())
+
+
+class IndexOf(NamedTuple):
+    """The elements of a tensor that are indices of an axis, if the original model runs."""
+
+    value: ir.Value
+    size: Term
 
 
 _UNKNOWN = (LookupError, ValueError, ArithmeticError, TypeError, TooLargeError, QuestionSpentError)
@@ -65,7 +68,7 @@ class MadeValues:
             known = self.scope.values.get(value)
         tensor = constant(value, self.scope.overridable) if known is None else None
         if tensor is not None:
-            known = self._known[value] = generators.of_tensor(tensor)
+            known = self._known[value] = TensorValue.of_tensor(tensor)
         return known or TensorValue(value.dtype, None)
 
     def results(
@@ -102,12 +105,7 @@ class MadeValues:
             settings = [ir.convenience.convert_attribute(k, v) for k, v in attributes.items()]
             node = ir.Node("", op, names, settings, outputs=outputs)
             call = scope.call(node, given)
-            results = transferred(call) or shapes.infer(call)
-            tensors = [
-                widened(value, result, scope.visit_id, scope.facts)
-                for value, result in zip(outputs, results, strict=False)
-            ]
-            pairs = zip(dtypes, tensors, strict=True)
+            pairs = zip(dtypes, outputs_of(call), strict=True)
             return [TensorValue(d or f.dtype, f.shape, f.content) for d, f in pairs]
         except _UNKNOWN:
             return [TensorValue(dtype, None) for dtype in dtypes]
@@ -131,7 +129,7 @@ class MadeValues:
         """
         tensor = self[value]
         if tensor.shape is not None and tensor.constant is None:
-            end = min(self.scope.facts.interval(size)[1], most_of(size))
+            end = min(self.scope.facts.interval(size)[1], size.within_axes()[1])
             origin, coords = IndexOf(value, size), map(coord, range(len(tensor.shape)))
             low = 0 if from_zero else -end
             index = element(origin, coords, name="index", low=low, high=end - 1)

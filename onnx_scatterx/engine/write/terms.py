@@ -16,18 +16,17 @@ from typing import Any, NamedTuple, TypeAlias
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.analysis.domain.overflow import stays
 from onnx_scatterx.engine.terms.terms import (
     Atom,
     FloorDiv,
     Indicator,
     PositivePart,
+    Symbol,
     Term,
-    as_term,
-    polynomial,
+    term,
 )
-from onnx_scatterx.engine.write.available import AvailableValues, ExistingValues
-from onnx_scatterx.engine.write.writer import Writer
+from onnx_scatterx.engine.write.available import AvailableValues, ExistingValues, scalar_load
+from onnx_scatterx.engine.write.writer import INT64_MAX, Writer
 from onnx_scatterx.graphs.traversal import made_by
 from onnx_scatterx.text.reasons import Reason, RefusedError
 
@@ -89,6 +88,10 @@ class TermEmitter:
         """Return how many nodes it takes to write a term as a value, or refuse."""
         with self._readable(t) as surcharge:
             return self._cost(t) + surcharge
+
+    def is_element(self, leaf: Symbol) -> bool:
+        """Return whether a leaf of a term is a number that can be read from a tensor."""
+        return scalar_load(leaf, self.scope) is not None
 
     @contextmanager
     def _readable(self, t: Term) -> Iterator[int]:
@@ -167,7 +170,7 @@ class TermEmitter:
         for monomial, c in t.items:
             if len(monomial) == 1 and isinstance(monomial[0], PositivePart):
                 inner = monomial[0].parts[0]
-                turned = Turned(t - c * as_term(monomial[0]) + c * inner, c, -inner)
+                turned = Turned(t - c * term(monomial[0]) + c * inner, c, -inner)
                 if len(turned.rest.items) < len(t.items):
                     flipped.append((_count_if_written(partial(self._flipped, turned)), turned))
         cost, best = min(flipped, key=lambda pair: pair[0], default=(math.inf, None))
@@ -194,7 +197,7 @@ class TermEmitter:
         return w.node("Div", [twice, w.constant([2])], _INT64)
 
     def _atom(self, atom: Atom, w: _Sink) -> ir.Value:
-        read = self._read(as_term(atom), w)
+        read = self._read(term(atom), w)
         if read is not None:
             return read
         if isinstance(atom, PositivePart):
@@ -220,7 +223,7 @@ class TermEmitter:
 
     def stays(self, t: Term) -> bool:
         """Return whether a number does not overflow int64, even if its parts wrap."""
-        return self.reader.cost(t) is not None or stays(t, self.scope.facts)
+        return self.reader.cost(t) is not None or self.scope.facts.stays_in_int64(t)
 
     def sides(self, t: Term) -> tuple[Term, Term | None]:
         """Return a term to compare with 0, or two terms with that difference; none of them wraps.
@@ -230,7 +233,7 @@ class TermEmitter:
         twice = self.writer.version < 12  # as a maximum is written then
         if self.stays(2 * t if twice else t):
             return t, None
-        upper = polynomial({m: c for m, c in t.items if m and c > 0})
+        upper = Term.of({m: c for m, c in t.items if m and c > 0})
         lower = upper - t
         if not (self.stays(upper) and self.stays(lower) and self.stays(lower - 1)):
             raise RefusedError(Reason.UNKNOWN_SIZE, t)
@@ -242,10 +245,10 @@ class TermEmitter:
         dtype: ir.DataType,
         axis: int,
         start: Term | int,
-        end: Term | int,
+        end: Term | int = INT64_MAX,
         step: int = 1,
     ) -> ir.Value:
-        """Return a Slice of one axis between bounds, some of which are computed."""
+        """Return a Slice of one axis between bounds, some of which are computed; or to its end."""
         first, last = (
             self.vector(b) if isinstance(b, Term) else self.writer.constant([b])
             for b in (start, end)

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.budget import LimitError, SpentError, budget
+from onnx_scatterx.engine.budget.spending import LimitError, SpentError, budget
 from onnx_scatterx.engine.device.violations import Violation, by_reason
 from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.errors import ScatterXError

@@ -6,16 +6,16 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.clauses import Clause, clauses
+from onnx_scatterx.assumptions.clauses import Clause, read_clauses
 from onnx_scatterx.assumptions.expressions import parts_of
-from onnx_scatterx.engine.analysis.assumed import holds_integers
+from onnx_scatterx.engine.analysis.domain.tensor import size_name
 from onnx_scatterx.engine.analysis.operators.gathers import READS
 from onnx_scatterx.engine.passes.settings import Settings
-from onnx_scatterx.engine.terms.terms import Indicator, PositivePart, Term, symbol_of
+from onnx_scatterx.engine.terms.terms import Indicator, PositivePart, Term
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.targets.target import Target
 from onnx_scatterx.tell.advice.change import Change, promises
-from onnx_scatterx.tell.advice.sizes import fitting_sizes, size_name
+from onnx_scatterx.tell.advice.sizes import fitting_sizes
 from onnx_scatterx.tell.advice.whole import Whole
 from onnx_scatterx.tell.builder import NodeRecord
 from onnx_scatterx.text.reasons import Missing, Reason
@@ -64,7 +64,8 @@ def candidates(
     doubted = tuple(dict.fromkeys(clause for record in stuck for clause in record.doubted))
     if doubted and Reason.UNKNOWN_RANK in reasons:
         yield from _assuming(doubted)
-    integers = {name for name, holds in holds_integers(model).items() if holds}
+    inputs = model.graph.inputs
+    integers = {v.name for v in inputs if v.dtype is not None and v.dtype.is_integer()}
     promised = [list(_bounds(stuck))]
     for reason, condition in _SIGNS:
         names = (n for r in stuck if r.entry.reason is reason for n in _inputs(r))
@@ -117,7 +118,7 @@ def _assuming(assumed: Sequence[Clause]) -> Iterator[Change]:
     """Yield promises, unless one is about a name that cannot be typed."""
     texts = promises(assumed)
     try:
-        if all(map(str.isprintable, texts)) and set(clauses(texts)) == set(assumed):
+        if all(map(str.isprintable, texts)) and set(read_clauses(texts)) == set(assumed):
             yield Change(assumed=tuple(assumed))
     except ScatterXError:
         pass
@@ -172,7 +173,7 @@ def _positions(record: NodeRecord) -> Iterator[tuple[str, int | str]]:
         return
     access = record.in_theory.access
     for expr, size in zip(access.index_exprs, access.data_shape, strict=True):
-        leaf = symbol_of(size)
+        leaf = size.symbol
         bound = size.constant if leaf is None else size_name(leaf)
         if bound is not None:
             yield from ((v.name or "", bound) for v in _read_by([expr]))

@@ -16,7 +16,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.assumptions.fixed_sizes import FixedSizes
 from onnx_scatterx.engine.analysis.domain.call import Knowledge
-from onnx_scatterx.engine.budget.budget import SpentError, budget
+from onnx_scatterx.engine.budget.spending import SpentError, budget
 from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.fitting.write_sizes import analysis_at
 from onnx_scatterx.graphs.traversal import all_nodes

@@ -12,7 +12,7 @@ from hypothesis import given
 
 from onnx_scatterx.engine.analysis.model_analysis import interpret
 from onnx_scatterx.engine.lift.in_theory import InTheory
-from onnx_scatterx.engine.lift.lift_scatter import Gather, lift_gather
+from onnx_scatterx.engine.lift.lifting import Gather, lift_gather
 from onnx_scatterx.text.reasons import Reason, Refusal
 from onnx_scatterx.theory.scattering import Gathering
 from tests.helpers.examples import examples
@@ -112,3 +112,15 @@ def test_nodes_that_are_not_reads(
     found = lifted(op, shape, np.array(indices, np.int64), **attributes)
     assert isinstance(found, Refusal)
     assert found.reason is reason
+
+
+def test_callers_that_differ_in_the_axis() -> None:
+    model = ir.from_onnx_text("""<ir_version: 8, opset_import: ["" : 18, "f" : 1]>
+        g (float[4,4] x, int64[2] i) => (float[2,4] y, float[4,2] z) {
+            y = f.take <axis = 0> (x, i)
+            z = f.take <axis = 1> (x, i) }
+        <domain: "f", opset_import: ["" : 18]>
+        take <axis> (x, i) => (y) { y = Gather <axis: int = @axis> (x, i) }""")
+    (function,) = model.functions.values()
+    scope = interpret(model).scopes[function.graph]
+    assert lift_gather(function[0], scope) == Refusal(Reason.UNKNOWN_ATTRIBUTE, "axis")

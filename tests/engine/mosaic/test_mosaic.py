@@ -11,7 +11,7 @@ from onnx_scatterx.engine.mosaic.cells import Cell
 from onnx_scatterx.engine.mosaic.mosaic import Mosaic, coalesced, joined
 from onnx_scatterx.engine.mosaic.strided_interval import AxisMap, Source, StridedInterval, View
 from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Term, floor_div, maximum, size, term
+from onnx_scatterx.engine.terms.terms import Term, maximum, size, term
 from tests.helpers.examples import scaled
 
 N, M = size("mosaic.n"), size("mosaic.m")
@@ -60,7 +60,7 @@ class Model:
 
     def number(self) -> Term:
         n = self.rng.randint(0, 3)
-        return self.rng.choice([term(n), N - n, floor_div(N, 2), maximum(N - n, 0)])
+        return self.rng.choice([term(n), N - n, N // 2, maximum(N - n, 0)])
 
     def check(self, mosaic: Mosaic | None, plain: dict[int, Plain]) -> None:
         if mosaic is None or not plain:

@@ -3,15 +3,14 @@
 import numpy as np
 import pytest
 
-from onnx_scatterx.engine.budget import budget
-from onnx_scatterx.engine.budget.budget import Memo
 from onnx_scatterx.engine.budget.limits import Limits
-from onnx_scatterx.engine.terms import symbol_ids
+from onnx_scatterx.engine.terms import memo, symbol_ids
+from onnx_scatterx.engine.terms.memo import Memo
 from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols, keeps
 
 
 def test_a_full_memo_forgets_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(budget, "LIMITS", Limits(remembered=3))
+    monkeypatch.setattr(memo, "LIMITS", Limits(remembered=3))
     found = Memo[int, int]()
     sizes = []
     for i in range(7):

@@ -3,9 +3,9 @@
 import pytest
 
 from onnx_scatterx.engine.terms import search
+from onnx_scatterx.engine.terms.cases import pos
 from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.simplify import simplify
-from onnx_scatterx.engine.terms.terms import Term, pos, size
+from onnx_scatterx.engine.terms.terms import Term, size
 
 N, M = size("news.n"), size("news.m")
 LAYERS = [size(f"news.layer{i}") for i in range(200)]
@@ -35,7 +35,7 @@ def test_facts_that_concern_a_question_only_through_others(monkeypatch: pytest.M
     before = len(terms)
     for layer in LAYERS:
         simplified[0].add([N - layer])
-        assert simplify(simplified[1], simplified[0]) is simplified[1]
+        assert simplified[0].simplify(simplified[1]) is simplified[1]
     assert len(terms) - before < 60
 
 
@@ -44,10 +44,10 @@ def test_a_fact_about_the_question_itself() -> None:
     for layer in LAYERS[:100]:
         facts.add([N - layer])
         assert not facts.is_nonnegative(N - M)
-        assert simplify(t, facts) is t
+        assert facts.simplify(t) is t
     facts.add([N - M - 1])
     assert facts.is_nonnegative(N - M)
-    assert simplify(t, facts) is N - M
+    assert facts.simplify(t) is N - M
 
 
 def test_a_question_does_not_wait_when_a_graph_is_read() -> None:
@@ -56,9 +56,9 @@ def test_a_question_does_not_wait_when_a_graph_is_read() -> None:
     for layer in LAYERS[:100]:
         facts.add([N - layer])
         assert not facts.is_nonnegative(N - M)
-        assert simplify(pos(N - M), facts) is pos(N - M)
+        assert facts.simplify(pos(N - M)) is pos(N - M)
     facts.add([LAYERS[0] - M])
     assert not facts.is_nonnegative(N - M), "it waits"
     facts.ask_again()
     assert facts.is_nonnegative(N - M)
-    assert simplify(pos(N - M), facts) is N - M
+    assert facts.simplify(pos(N - M)) is N - M

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from onnx_scatterx.engine.budget.budget import budget
+from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.terms import search
+from onnx_scatterx.engine.terms.cases import pos
 from onnx_scatterx.engine.terms.one_size import never_negative
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.search import may_lead
-from onnx_scatterx.engine.terms.simplify import simplify
 from onnx_scatterx.engine.terms.terms import (
     FloorDiv,
     Symbol,
@@ -22,11 +22,8 @@ from onnx_scatterx.engine.terms.terms import (
     coord,
     element,
     equals,
-    floor_div,
     maximum,
     minimum,
-    modulo,
-    pos,
     size,
     step,
     term,
@@ -67,8 +64,8 @@ def draw(rng: random.Random, leaves: list[Term], depth: int) -> Term:
         lambda: maximum(a, b),
         lambda: minimum(a, b),
         lambda: where(step(a), b, a),
-        lambda: floor_div(a, k),
-        lambda: modulo(a, k),
+        lambda: a // k,
+        lambda: a % k,
         lambda: equals(a, b),
     ]
     return rng.choice(kinds)()
@@ -92,14 +89,14 @@ def test_one_size_is_never_decided_wrongly(rng: random.Random) -> None:
     [
         (2 * T + 1, True),
         (T - 1, False),
-        (2 * floor_div(T, 2) - T + 1, True),
-        (2 * floor_div(T, 2) - T, False),
-        (T - floor_div(T + 3, 4), True),
-        (3 - modulo(T, 4), True),
-        (2 - modulo(T, 4), False),
+        (2 * (T // 2) - T + 1, True),
+        (2 * (T // 2) - T, False),
+        (T - (T + 3) // 4, True),
+        (3 - T % 4, True),
+        (2 - T % 4, False),
         (maximum(T, 7) - T, True),
         (maximum(T - 7, 0) - T + 6, False),
-        (8 * floor_div(T, 8) + modulo(T, 8) - T, True),
+        (8 * (T // 8) + T % 8 - T, True),
     ],
     ids=str,
 )
@@ -194,7 +191,7 @@ def test_what_is_proven_holds(rng: random.Random) -> None:
     queries = [draw(rng, [T, U, A, X, Y], 3) for _ in range(6)]
     queries += [q - r for q, r in itertools.pairwise(queries)]
     proven = [q for q in queries if facts.is_nonnegative(q)]
-    simplified = [(q, simplify(q, facts)) for q in queries]
+    simplified = [(q, facts.simplify(q)) for q in queries]
     for _ in range(60):
         numbers = {T: rng.randint(0, 30), U: rng.randint(0, 6), A: rng.randint(-6, 6)}
         if any(value(f, numbers) < 0 for f in known):
@@ -224,19 +221,19 @@ def slice_length(extent: Term, start: int, stop: int) -> Term:
     ("a", "b"),
     [
         (pos(pos(T - 1) - minimum(1, T)), pos(T - 2)),
-        (floor_div(T + 1, 2) + floor_div(T, 2), T),
-        (floor_div(T + 2, 3) + floor_div(T + 1, 3) + floor_div(T, 3), T),
+        ((T + 1) // 2 + T // 2, T),
+        ((T + 2) // 3 + (T + 1) // 3 + T // 3, T),
         (slice_length(T, 1, -1), pos(T - 2)),
         (minimum(T, 4) + pos(T - 4), T),
         (slice_length(T, 0, 2) + slice_length(T, 2, 5) + pos(T - 5), T),
         (maximum(T, 1) - 1, pos(T - 1)),
         (where(equals(T, 1), U, T) * 0, term(0)),
-        (floor_div(floor_div(T, 2) * 2, 2), floor_div(T, 2)),
+        (((T // 2) * 2) // 2, T // 2),
         (pos(T + U - U - 3), pos(T - 3)),
         (maximum(T, U) + minimum(T, U), T + U),
         (pos(minimum(T, U) - T), term(0)),
         (minimum(minimum(T, U), T), minimum(T, U)),
-        (modulo(modulo(T, 4), 4), modulo(T, 4)),
+        ((T % 4) % 4, T % 4),
     ],
 )
 def test_must_be_proven_equal(a: Term, b: Term) -> None:
@@ -247,18 +244,18 @@ def test_must_be_proven_equal(a: Term, b: Term) -> None:
     ("facts", "t"),
     [
         (Facts(), T - minimum(T, 4)),
-        (Facts(), T - floor_div(T, 2)),
+        (Facts(), T - T // 2),
         (Facts(), T * U + T),
         (Facts({0: T}), T - 1 - X),
         (Facts({0: T}), T - 1 + X),
         (Facts({0: term(4)}), 9 - X * X),
         (Facts({0: T, 1: U}), T * U - 1 - (X * U + Y)),
-        (Facts({0: floor_div(T, 2)}), T - 2 - 2 * X),
+        (Facts({0: T // 2}), T - 2 - 2 * X),
         (Facts(known=[T - 4]), minimum(T, 6) - 4),
         (Facts(known=[T - U]), T - minimum(U, 3)),
         (Facts(known=[T - U, U - 3]), T - 3),
         (Facts(known=[T - U, U - A, A - 2]), T - 2),
-        (Facts(known=[floor_div(T, 2) - 3]), T - 6),
+        (Facts(known=[T // 2 - 3]), T - 6),
         (Facts(known=[A, T - 1 - A]), T - 1),
         (Facts(known=[pos(T - 2) - 1]), T - 3),
         (Facts(), T * step(T + U - 1) + U * pos(T + U - 4) - pos(T - 3)),
@@ -279,9 +276,9 @@ def test_must_be_proven(facts: Facts, t: Term) -> None:
         (Facts({0: T}), T - 2 - X),
         (Facts(known=[T - U]), U - T),
         (Facts(known=[T - 1]), T - 2),
-        (Facts(), floor_div(T, 2) + floor_div(T, 2) - T),
+        (Facts(), T // 2 + T // 2 - T),
         (Facts(), T * T - 2),
-        (Facts(known=[A]), floor_div(A, U) + 1),  # U may be 0
+        (Facts(known=[A]), A // U + 1),  # U may be 0
     ],
 )
 def test_must_not_be_proven(facts: Facts, t: Term) -> None:
@@ -320,13 +317,13 @@ def test_the_first_number_of_a_residue(low: int, first: int) -> None:
     facts.learn_residue(leaf, 4, 2)
     assert facts.one_size.decide(T - first)
     assert not facts.one_size.decide(T - first - 1)
-    rest = T - 4 * floor_div(T, 4)
+    rest = T - 4 * (T // 4)
     assert facts.one_size.decide(rest - 2)
     assert facts.one_size.decide(2 - rest)
 
 
 def test_a_small_size_is_tried_only_where_the_facts_allow_it() -> None:
-    odd = T - 2 * floor_div(T, 2) - 1
+    odd = T - 2 * (T // 2) - 1
     facts = Facts(known=[9 - T, odd])
     assert facts.one_size.decide((T - 4) * (T - 4) - 1)  # T is not 4
     assert not facts.one_size.decide((T - 5) * (T - 5) - 1)
@@ -340,7 +337,7 @@ def test_one_size_needs_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
     nested = [pos(T - i) - pos(T - 2 * i) for i in range(1, 9)]  # true of every size
     facts = Facts(known=nested)
     assert not facts.is_nonnegative(2 * pos(T - 2) - pos(T - 1) - pos(T - 4))
-    facts.add([floor_div(T, 2) - pos(T - 4) - 1])  # T is 2 to 6
+    facts.add([T // 2 - pos(T - 4) - 1])  # T is 2 to 6
     assert facts.is_nonnegative(6 - T)
     assert not facts.is_nonnegative(5 - T)
     facts = Facts(known=[A, T - 1 - A, T - U - 2])  # others than T are 0
@@ -383,11 +380,11 @@ def test_what_is_assumed_stays_below() -> None:
 
 def test_simplify_decides_cases() -> None:
     facts = Facts({0: T}, [T - 2])
-    assert simplify(maximum(T, 2), facts) is T
-    assert simplify(where(step(X - T), U, X), facts) is X
-    assert simplify(floor_div(X, T), facts) is term(0)
-    assert simplify(pos(1 - T), facts) is term(0)
-    assert isinstance(next(iter(simplify(U, facts).atoms)), Symbol)
+    assert facts.simplify(maximum(T, 2)) is T
+    assert facts.simplify(where(step(X - T), U, X)) is X
+    assert facts.simplify(X // T) is term(0)
+    assert facts.simplify(pos(1 - T)) is term(0)
+    assert isinstance(next(iter(facts.simplify(U).atoms)), Symbol)
 
 
 def test_what_a_minimum_says_of_its_parts() -> None:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onnx_scatterx.engine.terms.cases import pos
 from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
 from onnx_scatterx.engine.terms.terms import (
     IndexVar,
@@ -20,16 +21,12 @@ from onnx_scatterx.engine.terms.terms import (
     PositivePart,
     Symbol,
     Term,
-    as_term,
     coord,
     element,
     equals,
-    floor_div,
     lookup,
     maximum,
     minimum,
-    modulo,
-    pos,
     size,
     step,
     term,
@@ -54,7 +51,7 @@ ARRAYS = [
 def value(t: Term, env: Env) -> int:
     """Evaluate a term with its own method."""
     names = {N: "n", M: "m", S: "s"}
-    found = t.evaluate(lambda leaf, _: env[names[as_term(leaf)]], lambda d: env["xy"[d]])
+    found = t.evaluate(lambda leaf, _: env[names[term(leaf)]], lambda d: env["xy"[d]])
     return int(found)
 
 
@@ -90,11 +87,11 @@ def draw(rng: random.Random, depth: int) -> Built:
         lambda: (minimum(a, b), lambda e: min(fa(e), fb(e))),
         lambda: (equals(a, b), lambda e: int(fa(e) == fb(e))),
         lambda: (where(step(c), a, b), lambda e: fa(e) if fc(e) >= 0 else fb(e)),
-        lambda: (floor_div(a, d), lambda e: fa(e) // d),
-        lambda: (modulo(a, d), lambda e: fa(e) % d),
-        lambda: (floor_div(a, pos(b) + 1), lambda e: fa(e) // (max(fb(e), 0) + 1)),
-        lambda: (modulo(a, N + 2), lambda e: fa(e) % (e["n"] + 2)),
-        lambda: (floor_div(a * (M + 1) + b * (M + 1), M + 1), lambda e: fa(e) + fb(e)),
+        lambda: (a // d, lambda e: fa(e) // d),
+        lambda: (a % d, lambda e: fa(e) % d),
+        lambda: (a // (pos(b) + 1), lambda e: fa(e) // (max(fb(e), 0) + 1)),
+        lambda: (a % (N + 2), lambda e: fa(e) % (e["n"] + 2)),
+        lambda: ((a * (M + 1) + b * (M + 1)) // (M + 1), lambda e: fa(e) + fb(e)),
         lambda: (lookup(array, index), looked_up),
     ]
     return rng.choice(kinds)()
@@ -140,8 +137,8 @@ def test_split(rng: random.Random, env: Env) -> None:
     t, plain = draw(rng, 4)
     for atom in t.atoms:
         slope, rest = t.split(atom)
-        assert slope * as_term(atom) + rest is t
-        assert value(slope, env) * value(as_term(atom), env) + value(rest, env) == plain(env)
+        assert slope * term(atom) + rest is t
+        assert value(slope, env) * value(term(atom), env) + value(rest, env) == plain(env)
 
 
 @examples(100)
@@ -190,15 +187,18 @@ def test_ring_laws_give_the_same_object(rng: random.Random) -> None:
         (step(2 * N - 3), step(N - 2)),
         (step(3 - N), 1 - step(N - 4)),
         (step(N - 4) * step(N - 4), step(N - 4)),
-        (floor_div(4 * N + 2 * M + 1, 2), 2 * N + M),
-        (floor_div(N, -2), floor_div(-N, 2)),
-        (floor_div(N, -1), -N),
-        (floor_div(floor_div(N, 2), 3), floor_div(N, 6)),
-        (floor_div(N + 5, 2), floor_div(N + 1, 2) + 2),
-        (floor_div(2 * N, 4), floor_div(N, 2)),
-        (floor_div(N * M + M, M), N + 1),
-        (modulo(6 * N + 5, 3), term(2)),
-        (modulo(N + 4, 4), modulo(N, 4)),
+        ((4 * N + 2 * M + 1) // 2, 2 * N + M),
+        (N // -2, -N // 2),
+        (N // -1, -N),
+        ((N // 2) // 3, N // 6),
+        ((N + 5) // 2, (N + 1) // 2 + 2),
+        ((2 * N) // 4, N // 2),
+        ((N * M + M) // M, N + 1),
+        ((6 * N + 5) % 3, term(2)),
+        ((N + 4) % 4, N % 4),
+        (7 // term(-2), term(-4)),
+        (7 % term(-2), term(-1)),
+        (-7 % (N + 1), term(-7) % (N + 1)),
         (pos(N), N),
         (step(N), term(1)),
         (equals(N, -1), term(0)),
@@ -251,19 +251,19 @@ def test_tables_are_not_read_outside() -> None:
 
 def test_a_remainder_has_bounds() -> None:
     free = element("free", (), name="free")
-    assert (modulo(free, 8) + 3 - X).interval() == (-math.inf, 10)
-    assert (5 - 2 * modulo(free + X, 8)).interval() == (-9, 5)
-    assert modulo(free, N + 2).interval() == (0, math.inf)
-    assert (free - 7 * floor_div(free, 8)).interval() == (-math.inf, math.inf)
+    assert (free % 8 + 3 - X).interval() == (-math.inf, 10)
+    assert (5 - 2 * ((free + X) % 8)).interval() == (-9, 5)
+    assert (free % (N + 2)).interval() == (0, math.inf)
+    assert (free - 7 * (free // 8)).interval() == (-math.inf, math.inf)
 
 
 def test_intervals_are_exact_beyond_float() -> None:
     big = 2**60 + 1
     assert (N + big).interval()[0] == big
     assert (big * pos(N - 1) - big).interval()[0] == -big
-    assert floor_div(N + big, 2).interval()[0] == big // 2
+    assert ((N + big) // 2).interval()[0] == big // 2
     below = element("terms.below", (), name="b", low=-9, high=-1)
-    assert floor_div(below, M + 1).interval() == (-9, -1)
+    assert (below // (M + 1)).interval() == (-9, -1)
 
 
 @pytest.mark.parametrize(
@@ -273,7 +273,7 @@ def test_intervals_are_exact_beyond_float() -> None:
         (-2 * N * M + X, "x0 - 2*terms.n*terms.m"),
         (pos(N - 2), "max(0, terms.n - 2)"),
         (term(0), "0"),
-        (floor_div(N, 2), "((terms.n) // (2))"),
+        (N // 2, "((terms.n) // (2))"),
     ],
 )
 def test_text(t: Term, text: str) -> None:
@@ -308,7 +308,7 @@ def test_the_order_of_atoms_is_that_of_what_they_are() -> None:
             n, m = size("a"), size("b")
             terms = [pos(n - m + k) for k in (-2, -1, 0, 1)]
             terms += [step(n + coord(0) - k) for k in (1, 2)]
-            terms += [floor_div(lookup(np.array([3, 1, k]), [coord(1)]) + n, m) for k in (4, 8)]
+            terms += [(lookup(np.array([3, 1, k]), [coord(1)]) + n) // m for k in (4, 8)]
             terms = terms[first:] + terms[:first]
             atoms = {a: None for t in terms for a in (t * pos(t + 5)).all_atoms()}
             return [a.order for a in sorted(atoms, key=lambda a: str(a))]

@@ -9,7 +9,6 @@ from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.terms import (
     Number,
     Term,
-    as_term,
     coord,
     equals,
     minimum,
@@ -50,7 +49,7 @@ def _shorter(flag: Term, dim: Term) -> Term | None:
             flag = step(part)
     if flag.interval()[1] <= 1:
         return flag * dim
-    flags = (as_term(a) for a in flag.atoms)
+    flags = (term(a) for a in flag.atoms)
     narrow = (f for f in flags if f.interval()[1] <= 1 and f.interval()[0] >= 0)
     return flag if any(dim * f is flag for f in narrow) else None
 

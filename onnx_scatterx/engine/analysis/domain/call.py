@@ -29,21 +29,21 @@ Result: TypeAlias = "list[TensorValue] | None"
 """A transfer function's result for the outputs; None if it cannot handle the operator's case."""
 
 
-class UnknownAttributeError(Exception):
-    """An attribute refers to one of the function's own, and its callers differ."""
-
-
 class NotKnownError(LookupError):
     """What a transfer function, or another form of a node, needs is not known or does not hold."""
+
+
+class UnknownAttributeError(NotKnownError):
+    """An attribute refers to one of the function's own, and its callers differ."""
 
 
 T = TypeVar("T")
 
 
-def given(known: T | None) -> T:
-    """Return what is known, or end what asks for it by a NotKnownError.
+def required(known: T | None) -> T:
+    """Return what is known; if it is None, raise NotKnownError.
 
-    >>> given(0)
+    >>> required(0)
     0
     """
     if known is None:
@@ -52,7 +52,7 @@ def given(known: T | None) -> T:
 
 
 def require(*conditions: object) -> None:
-    """End what needs these conditions by a NotKnownError, unless all of them hold."""
+    """Raise NotKnownError unless all conditions hold."""
     if not all(conditions):
         raise NotKnownError
 
@@ -120,7 +120,7 @@ class Call(NamedTuple):
 
     def present(self, i: int) -> TensorValue:
         """Return an input; raises NotKnownError if it is absent."""
-        return given(self.input(i))
+        return required(self.input(i))
 
     def known(self, i: int, least: int = 0) -> TensorValue:
         """Return an input of known rank, the ``least`` or more; raises NotKnownError if none is."""
@@ -131,7 +131,7 @@ class Call(NamedTuple):
 
     def vector(self, i: int) -> list[Term]:
         """Return the elements of a small input; raises NotKnownError if they are not known."""
-        return given(self.present(i).vector())
+        return required(self.present(i).vector())
 
     def numbers(self, i: int, attribute: str) -> list[int] | None:
         """Return integers that older versions took as an attribute and newer ones as an input.
@@ -141,7 +141,7 @@ class Call(NamedTuple):
         tensor = self.input(i)
         if tensor is None:
             return self.integers(attribute)
-        return [int(v) for v in given(tensor.constant).ravel()]
+        return [int(v) for v in required(tensor.constant).ravel()]
 
 
 @dataclasses.dataclass

@@ -27,8 +27,7 @@ from typing import Any, NamedTuple, TypeAlias, cast
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.budget import budget
-from onnx_scatterx.engine.budget.limits import LIMITS, PRICES
+from onnx_scatterx.engine.budget.limits import LIMITS
 from onnx_scatterx.engine.terms.symbol_ids import keeps
 from onnx_scatterx.engine.terms.tabulate import fitted, tabulated
 from onnx_scatterx.engine.terms.terms import (
@@ -37,8 +36,6 @@ from onnx_scatterx.engine.terms.terms import (
     Term,
     coord,
     equals,
-    lookup,
-    symbol_of,
     term,
 )
 
@@ -57,6 +54,20 @@ class DimOf(NamedTuple):
     axis: int
 
 
+def size_name(leaf: Symbol) -> str | None:
+    """Return the name of a size in an ``--assume``, if an input of the model declares this size.
+
+    >>> from onnx_scatterx.engine.terms.terms import size
+    >>> n, rows = size("N", DeclaredDim("N")), size("rows")
+    >>> [size_name(leaf) for t in (n, rows) for leaf in t.leaves()]
+    ['N', None]
+    """
+    origin = leaf.origin
+    if isinstance(origin, DimOf) and origin.visit is origin.value:
+        return f"{origin.value.name}[{origin.axis}]"
+    return origin.name if isinstance(origin, DeclaredDim) else None
+
+
 class LongSize(NamedTuple):
     """A size whose term is too long to be followed: equal terms are equal sizes in one visit."""
 
@@ -70,23 +81,17 @@ class ElementOf(NamedTuple):
     visit: object
     value: ir.Value
 
-
-class IndexOf(NamedTuple):
-    """The elements of a tensor that are indices of an axis, if the original model runs."""
-
-    value: ir.Value
-    size: Term
-
-
-def read_value(symbol: Symbol | None) -> ir.Value | None:
-    """Return the tensor that a symbol is an element of, if it is one."""
-    origin = None if symbol is None else symbol.origin
-    return origin.value if isinstance(origin, ElementOf) else None
+    @staticmethod
+    def read_by(symbol: Symbol | None) -> ir.Value | None:
+        """Return the tensor that a symbol is an element of, if it is one."""
+        origin = None if symbol is None else symbol.origin
+        return origin.value if isinstance(origin, ElementOf) else None
 
 
 Shape: TypeAlias = "tuple[Term, ...]"
 Dims: TypeAlias = "tuple[Term | None, ...]"
 
+_READ = (ir.DataType.FLOAT, ir.DataType.DOUBLE)
 _IS_INTEGER = [d.is_integer() or d == ir.DataType.BOOL for d in sorted(ir.DataType)]
 
 
@@ -114,6 +119,16 @@ class TensorValue:
         """Return the abstract value of a constant; it is exact."""
         dtype = dtype or ir.DataType.from_numpy(array.dtype)
         return cls(dtype, tuple(map(term, array.shape)), array)
+
+    @classmethod
+    def of_tensor(cls, tensor: ir.TensorProtocol) -> TensorValue:
+        """Return the abstract value of a constant; large floating-point ones are not read."""
+        dtype, sizes = tensor.dtype, tensor.shape.numpy()
+        shape = tuple(map(term, sizes))
+        if is_integer(dtype):
+            return cls(dtype, shape, tensor.numpy() if dtype.bitwidth >= 8 else None)
+        is_read = dtype in _READ and math.prod(sizes) <= LIMITS.floats
+        return cls(dtype, shape, tensor.numpy() if is_read else None)
 
     @classmethod
     def sequence(
@@ -208,11 +223,11 @@ class TensorValue:
             return self.content
         if not self.is_integer:
             return None
-        if self.content.dtype != object:
-            return _table(self.content)
         formula = fitted(self.content)
-        if formula is not None or self.content.size > LIMITS.spelt_out:
+        if formula is not None or self.content.dtype != object:
             return formula
+        if self.content.size > LIMITS.spelt_out:
+            return None
         coords = [coord(d) for d in range(self.content.ndim)]
         total = term(0)
         for index in np.ndindex(self.content.shape):
@@ -227,10 +242,8 @@ class TensorValue:
         """Return element c along the last dim as a term over the coordinates of the others."""
         if isinstance(self.content, np.ndarray) and self.is_integer:
             column = self.content[..., c]
-            if column.dtype != object:
-                return _table(column)
             formula = fitted(column)
-            if formula is not None:
+            if formula is not None or column.dtype != object:
                 return formula
         if self.index_map is None or self.rank is None:
             return None
@@ -271,18 +284,10 @@ class TensorValue:
     def _is_opaque(self) -> bool:
         """Whether nothing is known of the elements, or only how they are called."""
         if isinstance(self.content, Term):
-            return read_value(symbol_of(self.content)) is not None
+            return ElementOf.read_by(self.content.symbol) is not None
         return self.content is None
 
     def vector(self) -> list[Term] | None:
         """Return the elements of a tensor of rank 1 (or 0), or None if they are not known."""
         elements = self.element_exprs
         return None if elements is None else list(elements.ravel())
-
-
-def _table(array: np.ndarray) -> Term | None:
-    """Return an array of numbers as a term over the coordinates; None if int64 is too small."""
-    budget().charge_part(PRICES.of_array(array.size))
-    if array.dtype == np.uint64 and array.size and array.max() >= 1 << 63:
-        return None
-    return lookup(array, [coord(d) for d in range(array.ndim)])

@@ -8,10 +8,9 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.tensor import ElementOf, LongSize, Shape, TensorValue
-from onnx_scatterx.engine.budget.budget import budget
 from onnx_scatterx.engine.budget.limits import LIMITS
+from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.simplify import simplify
 from onnx_scatterx.engine.terms.symbol_ids import keeps
 from onnx_scatterx.engine.terms.terms import FloorDiv, Indicator, Term, coord, element, size
 
@@ -73,7 +72,7 @@ def widened(value: ir.Value, tensor: TensorValue, token: object, facts: Facts) -
         if not tensor.is_integer or (isinstance(content, np.ndarray) and content.dtype != object):
             return tensor
     else:
-        shape = tuple([simplify(d, facts) if d.piecewise and _is_light(d) else d for d in shape])
+        shape = tuple([facts.simplify(d) if d.piecewise and _is_light(d) else d for d in shape])
         if has_negative_size(shape):
             return TensorValue(tensor.dtype, None)
         least = min(LIMITS.nesting, LIMITS.size_monomials)
@@ -117,7 +116,7 @@ def _simplified(terms: list[Term], facts: Facts) -> list[Term]:
     simplified = list(terms)
     for asked in (light[:: len(light) // _ASKED + 1], light):
         for i in asked:
-            simplified[i] = simplify(terms[i], facts)
+            simplified[i] = facts.simplify(terms[i])
         if all(simplified[i] is terms[i] for i in asked):
             break
     return simplified

@@ -13,16 +13,14 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Call, Result, given
+from onnx_scatterx.engine.analysis.domain.call import Call, Result, required
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.analysis.operators.elementwise import combine
 from onnx_scatterx.engine.terms.terms import (
     Term,
     equals,
-    floor_div,
     maximum,
     minimum,
-    modulo,
     step,
     where,
 )
@@ -37,10 +35,10 @@ def truncating_div(a: Term, b: Term) -> Term | None:
         return None
     a_low, a_high = a.interval()
     if a_low >= 0:
-        return floor_div(a, b)
+        return a // b
     if a_high <= 0:
-        return -floor_div(-a, b)
-    return where(step(a), floor_div(a, b), -floor_div(-a, b))
+        return -(-a // b)
+    return where(step(a), a // b, -(-a // b))
 
 
 def _divide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -111,7 +109,7 @@ def elementwise(call: Call) -> Result:
     op = call.node.op_type
     comparison = op in COMPARISONS
     numeric, symbolic = (COMPARISONS if comparison else SAME_TYPE)[op]
-    inputs = [given(i) for i in call.inputs]
+    inputs = [required(i) for i in call.inputs]
     dtype = ir.DataType.BOOL if comparison else inputs[0].dtype
     if op in ("Min", "Max"):  # of one, two or many
         numeric = _folded(numeric)
@@ -137,7 +135,7 @@ def mod(call: Call) -> Result:
 
     def symbolic(t: Term, divisor: Term) -> Term | None:
         low, high = divisor.interval()
-        return modulo(t, divisor) if low >= 0 or high < 0 else None
+        return t % divisor if low >= 0 or high < 0 else None
 
     return combine([a, b], a.dtype, _mod, symbolic, call.facts)
 

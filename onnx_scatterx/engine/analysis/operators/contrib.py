@@ -30,8 +30,8 @@ from onnx_scatterx.engine.analysis.domain.call import (
     Call,
     NotKnownError,
     Result,
-    given,
     require,
+    required,
 )
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.engine.analysis.operators import elementwise, movement, slicing
@@ -228,5 +228,5 @@ def quantized_matmul(call: Call) -> Result:
 
 def matmul_of_bits(call: Call) -> Result:
     """Transfer MatMulNBits: its second matrix is packed, and an attribute says how wide it is."""
-    shape, columns = call.known(0, 1).dims, given(call.attribute("N"))
+    shape, columns = call.known(0, 1).dims, required(call.attribute("N"))
     return [TensorValue(_dtype(call, 0), (*shape[:-1], term(columns.as_int())))]

@@ -17,11 +17,11 @@ from onnx_scatterx.engine.analysis.domain.broadcast_shapes import (
     broadcast_dims,
     broadcast_shapes,
 )
-from onnx_scatterx.engine.analysis.domain.call import Call, Result, Versions, given, require
+from onnx_scatterx.engine.analysis.domain.call import Call, Result, Versions, require, required
 from onnx_scatterx.engine.analysis.domain.overflow import fits
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
-from onnx_scatterx.engine.budget.budget import budget
 from onnx_scatterx.engine.budget.limits import LIMITS, PRICES
+from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.terms import Term, equals
 
@@ -39,7 +39,7 @@ def combine(
 
     If ``selects``, the result is one of the inputs' elements, so it has their type's range.
     """
-    shape = broadcast_shapes([given(i.shape) for i in inputs])
+    shape = broadcast_shapes([required(i.shape) for i in inputs])
     if dtype is None:
         return [TensorValue(None, shape)]
     arrays = [i.constant for i in inputs]
@@ -139,7 +139,7 @@ def cast_to(x: TensorValue, to: ir.DataType, facts: Facts) -> Result:
 
 
 def cast_like(call: Call) -> Result:
-    return cast_to(call.present(0), given(call.present(1).dtype), call.facts)
+    return cast_to(call.present(0), required(call.present(1).dtype), call.facts)
 
 
 def matmul(call: Call, asked: Sequence[Term] = ()) -> list[TensorValue]:

@@ -17,11 +17,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from onnx_scatterx.engine.analysis.domain.call import Call, Result
+from onnx_scatterx.engine.analysis.domain.call import Call, NotKnownError, Result
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.engine.analysis.operators.movement import wrapped
-from onnx_scatterx.engine.budget.budget import budget
 from onnx_scatterx.engine.budget.limits import LIMITS, PRICES
+from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.terms.terms import Number, Term, coord, term
 from onnx_scatterx.errors import check
 
@@ -43,14 +43,14 @@ class Reading:
     index_dims: range
     checked_dims: range
 
+    @staticmethod
+    def of(call: Call, data: Shape, indices: Shape, formula: Term) -> Reading:
+        """Return which elements a node reads, given its indices as a term over their coordinates.
 
-def reading(call: Call, data: Shape, indices: Shape, formula: Term) -> Reading:
-    """Return which elements a node reads, given its indices as a term over their coordinates.
-
-    ValueError if the node is invalid, LookupError if a shape is not known well enough.
-    """
-    read = {"Gather": _gather, "GatherElements": _gather_elements, "GatherND": _gather_nd}
-    return read[call.node.op_type](call, data, indices, formula)
+        ValueError if the node is invalid, NotKnownError if a shape is not known well enough.
+        """
+        read = {"Gather": _gather, "GatherElements": _gather_elements, "GatherND": _gather_nd}
+        return read[call.node.op_type](call, data, indices, formula)
 
 
 def _axis(call: Call, rank: int) -> int:
@@ -80,13 +80,13 @@ def _gather_nd(call: Call, data: Shape, indices: Shape, formula: Term) -> Readin
     batch = call.integer("batch_dims", 0)
     depth = indices[-1].constant if indices else None
     if depth is None:
-        raise LookupError("how many axes the indices name")
+        raise NotKnownError("how many axes the indices name")
     last = len(indices) - 1
     fits = 0 <= batch <= last and 1 <= depth <= len(data) - batch
     check(fits, f"indices name {depth} axes of rank {len(data)}, {batch} batch dims")
     if not all(call.facts.equal(data[d], indices[d]) for d in range(batch)):
         # Not every runtime checks that they agree.
-        raise LookupError("whether the batch dims of data and indices agree")
+        raise NotKnownError("whether the batch dims of data and indices agree")
     shape = (*indices[:-1], *data[batch + depth :])
     columns = [formula.at({last: c}) for c in range(depth)]
     after = [coord(last + c) for c in range(len(data) - batch - depth)]
@@ -110,7 +110,7 @@ def gather(call: Call) -> Result:
         if call.node.op_type == "Gather":
             return None
     formula = indices.index_map
-    read = reading(call, x.dims, indices.dims, term(0) if formula is None else formula)
+    read = Reading.of(call, x.dims, indices.dims, term(0) if formula is None else formula)
     if x.index_map is None or formula is None:
         return [TensorValue(x.dtype, read.shape)]
     coords: dict[int, Number] = dict(enumerate(read.targets))

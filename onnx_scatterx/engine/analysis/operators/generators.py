@@ -8,39 +8,24 @@ from collections.abc import Mapping
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Call, Result, given
-from onnx_scatterx.engine.analysis.domain.overflow import fits, magnitude
+from onnx_scatterx.engine.analysis.domain.call import Call, Result, required
+from onnx_scatterx.engine.analysis.domain.overflow import fits
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue, is_integer
 from onnx_scatterx.engine.budget.limits import LIMITS
 from onnx_scatterx.engine.terms.terms import (
     Term,
     coord,
     equals,
-    floor_div,
-    modulo,
-    pos,
+    maximum,
     step,
     term,
 )
 from onnx_scatterx.graphs.traversal import made_by
 
 
-def of_tensor(tensor: ir.TensorProtocol) -> TensorValue:
-    """Return the abstract value of a constant; large floating-point ones are not read."""
-    dtype = tensor.dtype
-    if is_integer(dtype) and dtype.bitwidth >= 8:
-        array = tensor.numpy()
-        return TensorValue(dtype, tuple(map(term, array.shape)), array)
-    shape = tensor.shape.numpy()
-    small_float = (
-        dtype in (ir.DataType.FLOAT, ir.DataType.DOUBLE) and math.prod(shape) <= LIMITS.floats
-    )
-    return TensorValue(dtype, tuple(map(term, shape)), tensor.numpy() if small_float else None)
-
-
 def constant(call: Call) -> Result:
     attributes = {name: call.attribute(name) for name in call.node.attributes.data}
-    return [given(of_attributes({name: a for name, a in attributes.items() if a is not None}))]
+    return [required(of_attributes({name: a for name, a in attributes.items() if a is not None}))]
 
 
 _LITERALS = {
@@ -54,7 +39,7 @@ _LITERALS = {
 def of_attributes(attributes: Mapping[str, ir.Attr]) -> TensorValue | None:
     """Return the abstract value of a Constant node; its attributes may be references."""
     if "value" in attributes:
-        return of_tensor(attributes["value"].value)
+        return TensorValue.of_tensor(attributes["value"].value)
     for name, (kind, read) in _LITERALS.items():
         if name in attributes:
             return TensorValue.of(np.array(read(attributes[name]), kind))
@@ -68,7 +53,7 @@ def constant_of_shape(call: Call) -> Result:
     dtype = ir.DataType.FLOAT if attribute is None else attribute.value.dtype
     dims = x.vector()
     if dims is None:
-        return [TensorValue(dtype, call.unknown_shape(given(x.static_shape)[0]))]
+        return [TensorValue(dtype, call.unknown_shape(required(x.static_shape)[0]))]
     integer = is_integer(dtype)
     content = term(int(value.ravel()[0])) if integer else None
     if not integer and all(d.constant is not None for d in dims):
@@ -124,7 +109,7 @@ def one_hot(call: Call) -> Result:
         old = [d for d in range(rank) if d != axis]
         index = indices.index_map.at({i: coord(d) for i, d in enumerate(old)})
         if indices.is_integer:
-            hit = equals(modulo(index, extent), coord(axis))
+            hit = equals(index % extent, coord(axis))
             # An index outside [-depth, depth) gives a row of "off" values.
             inside = step(index + extent) * step(extent - 1 - index)
             content = pair[0] + hit * inside * (pair[1] - pair[0])
@@ -153,14 +138,14 @@ def range_(call: Call) -> Result:
     if start.is_integer and start.dtype is not None and first is not None and last is not None:
         span = last - first if (by or 0) > 0 else first - last
         if by and (_is_exact(span, start.dtype, call) or _is_axis(span, call)):
-            count_term = pos(floor_div(span + abs(by) - 1, abs(by)))
+            count_term = maximum((span + abs(by) - 1) // abs(by), 0)
             return [TensorValue(start.dtype, (count_term,), first + by * coord(0))]
     return [TensorValue(start.dtype, call.unknown_shape(1))]
 
 
 def _is_exact(span: Term, dtype: ir.DataType, call: Call) -> bool:
     """Return whether doubles and the type can represent a span."""
-    return magnitude(span, call.facts) <= _EXACT and fits(span, dtype, call.facts)
+    return call.facts.magnitude(span) <= _EXACT and fits(span, dtype, call.facts)
 
 
 def _is_axis(span: Term, call: Call) -> bool:

@@ -15,19 +15,16 @@ from onnx_scatterx.engine.analysis.domain.broadcast_shapes import (
     broadcast_coords,
     broadcast_shapes,
 )
-from onnx_scatterx.engine.analysis.domain.call import Call, Result, given, require
+from onnx_scatterx.engine.analysis.domain.call import Call, Result, require, required
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
-from onnx_scatterx.engine.budget.budget import budget
 from onnx_scatterx.engine.budget.limits import LIMITS, PRICES
+from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.terms import (
     Number,
     Term,
     coord,
-    floor_div,
-    modulo,
     step,
-    summed,
     term,
     where,
 )
@@ -69,7 +66,7 @@ def transpose(call: Call) -> Result:
 
 
 def unsqueeze(call: Call) -> Result:
-    x, axes = call.known(0), given(call.numbers(1, "axes"))
+    x, axes = call.known(0), required(call.numbers(1, "axes"))
     rank = len(x.dims) + len(axes)
     new = {a % rank for a in axes}
     old = [d for d in range(rank) if d not in new]
@@ -119,7 +116,7 @@ def expand(call: Call) -> Result:
     x, target = call.known(0), call.known(1)
     dims = target.vector()
     if dims is None:
-        (rank,) = given(target.static_shape)
+        (rank,) = required(target.static_shape)
         require(rank >= len(x.dims))
         return [TensorValue(x.dtype, call.unknown_shape(rank))]
     shape = broadcast_shapes([x.dims, tuple(dims)])
@@ -142,7 +139,7 @@ def tile(call: Call) -> Result:
         if extent.constant == 1:
             coords[d] = 0
         else:
-            coords[d] = coord(d) if times.constant == 1 else modulo(coord(d), extent)
+            coords[d] = coord(d) if times.constant == 1 else coord(d) % extent
     return moved(x, shape, coords, lambda a: None)
 
 
@@ -152,7 +149,7 @@ def concat(call: Call) -> Result:
     if len({len(s) for s in shapes}) > 1:
         return [TensorValue(parts[0].dtype, _of_other_ranks(call, shapes))]
     axis = call.integer("axis", 1) % len(shapes[0])
-    total = summed(s[axis] for s in shapes)
+    total = Term.sum(s[axis] for s in shapes)
     shape = _concatenated(call, shapes, axis, total)
     dtype = parts[0].dtype
     arrays = [p.content if isinstance(p.content, np.ndarray) else p.element_exprs for p in parts]
@@ -192,7 +189,7 @@ def _of_other_ranks(call: Call, shapes: list[Shape]) -> Shape:
     axis = call.integer("axis", 1)
     axis += len(chosen) if axis < 0 else 0
     require(all(0 <= axis < len(s) for s in shapes))
-    total = summed(s[axis] for s in shapes)
+    total = Term.sum(s[axis] for s in shapes)
     return (*chosen[:axis], total, *chosen[axis + 1 :])
 
 
@@ -226,7 +223,7 @@ def split(call: Call) -> Result:
         sizes = [term(n) for n in numbers]
     else:
         count = call.integer("num_outputs", len(call.node.outputs))
-        part = floor_div(x.dims[axis] + count - 1, count)
+        part = (x.dims[axis] + count - 1) // count
         last = x.dims[axis] - (count - 1) * part
         sizes = [part] * (count - 1) + [last]
     results, start = [], term(0)

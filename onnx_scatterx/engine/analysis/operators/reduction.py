@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Call, Result, Versions, given
-from onnx_scatterx.engine.analysis.domain.overflow import fits, magnitude
+from onnx_scatterx.engine.analysis.domain.call import Call, Result, Versions, required
+from onnx_scatterx.engine.analysis.domain.overflow import fits
 from onnx_scatterx.engine.analysis.domain.tensor import ElementOf, Shape, TensorValue
 from onnx_scatterx.engine.analysis.operators.shapes_alone import position_of
-from onnx_scatterx.engine.budget.budget import budget
 from onnx_scatterx.engine.budget.limits import LIMITS, PRICES
+from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.terms import (
     Term,
@@ -117,16 +117,16 @@ def _is_exact(elements: Iterable[Term], results: Iterable[Term], op: str, facts:
 
     ONNX Runtime computes int64 that way.
     """
-    sizes = [magnitude(t, facts) for t in elements]
+    sizes = [facts.magnitude(t) for t in elements]
     whole = sum(sizes) if op == "ReduceSum" else math.prod(max(s, 1) for s in sizes)
-    return max([whole, *(magnitude(t, facts) for t in results)]) <= 1 << 53
+    return max([whole, *(facts.magnitude(t) for t in results)]) <= 1 << 53
 
 
 _LONGEST = 1 << 48  # elements of a tensor: no processor addresses more bytes
 
 
 def cum_sum(call: Call) -> Result:
-    x, axis = call.known(0), given(call.present(1).constant)
+    x, axis = call.known(0), required(call.present(1).constant)
     if not x.is_integer or x.dtype is None:
         return [TensorValue(x.dtype, x.shape)]
     d = int(axis.item()) % len(x.dims)

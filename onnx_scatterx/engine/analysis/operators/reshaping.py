@@ -7,23 +7,17 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from onnx_scatterx.engine.analysis.domain.call import Call, Result, given
+from onnx_scatterx.engine.analysis.domain.call import Call, Result, required
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.engine.analysis.operators.movement import moved
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.terms import (
     Atom,
-    Monomial,
     Number,
     Symbol,
     Term,
-    as_term,
     coord,
-    divided,
     equals,
-    floor_div,
-    modulo,
-    multiple_of,
     term,
     where,
 )
@@ -62,11 +56,11 @@ def sizes_at_stake(call: Call) -> Iterator[Term]:
         return
     if _beside_zeros(shape, others, call.facts) is not _quotient(shape, others):
         doubted = (t for t in others if not call.facts.is_nonnegative(t - 1))
-        yield from (as_term(leaf) for t in doubted for leaf in t.leaves())
+        yield from (term(leaf) for t in doubted for leaf in t.leaves())
 
 
 def _quotient(sizes: Iterable[Term], others: Iterable[Term], _: Facts | None = None) -> Term:
-    return floor_div(math.prod(sizes, start=term(1)), math.prod(others, start=term(1)))
+    return math.prod(sizes, start=term(1)) // math.prod(others, start=term(1))
 
 
 def _beside_zeros(sizes: Shape, others: Sequence[Term], facts: Facts) -> Term | None:
@@ -105,13 +99,13 @@ def _beside_zeros(sizes: Shape, others: Sequence[Term], facts: Facts) -> Term | 
     if len(open_) > 1 or leaf is None:
         return None
     at_0: dict[Atom, Number] = {leaf: 0}
-    filled = facts.assuming(as_term(leaf) - 1)
+    filled = facts.assuming(term(leaf) - 1)
     sizes_at_0 = [n for n in (n.replace(at_0) for n in rest) if n.constant != 0]
     asked_at_0 = [t.replace(at_0) for t in asked if t is not open_[0]]
     known = all(filled.is_nonnegative(n - 1) for n in rest)
     if not (known and all(facts.is_nonnegative(n - 1) for n in (*sizes_at_0, *asked_at_0))):
         return None
-    return where(equals(as_term(leaf), 0), _quotient(sizes_at_0, asked_at_0), plain)
+    return where(equals(term(leaf), 0), _quotient(sizes_at_0, asked_at_0), plain)
 
 
 def _or_one(size: Term, facts: Facts) -> Term:
@@ -121,7 +115,7 @@ def _or_one(size: Term, facts: Facts) -> Term:
 
 def _alone(size: Term) -> Symbol | None:
     """Return the leaf that a size is a multiple of."""
-    leaf, factor = multiple_of(size)
+    leaf, factor = size.multiple
     return leaf if factor > 0 and isinstance(leaf, Symbol) else None
 
 
@@ -150,14 +144,14 @@ def _multiple(target: Term, extent: Term) -> bool:
 
 
 def _divides(target: Term, extent: Term) -> bool:
-    return target * floor_div(extent, target) is extent
+    return target * (extent // target) is extent
 
 
 def reshape(call: Call) -> Result:
     x, sizes = call.known(0), call.present(1)
     target = sizes.vector()
     if target is None:
-        return [TensorValue(x.dtype, call.unknown_shape(given(sizes.static_shape)[0]))]
+        return [TensorValue(x.dtype, call.unknown_shape(required(sizes.static_shape)[0]))]
     return reshaped(x, target_shape(x.dims, target, call))
 
 
@@ -201,22 +195,19 @@ def reshaped(x: TensorValue, shape: Shape) -> list[TensorValue]:
 
 def _digit(flat: Term, stride: Term, extent: Term | None, facts: Facts) -> Term:
     """Return ``(flat // stride) % extent``, as simply as the facts allow."""
-    quotient, rest = divided(flat, stride)
+    quotient, rest = flat.divided(stride)
     if not (facts.is_nonnegative(rest) and facts.is_nonnegative(stride - 1 - rest)):
-        quotient = floor_div(flat, stride)
+        quotient = flat // stride
     if extent is None:
         return quotient
     kept = term(0)
     for monomial, c in quotient.items:
-        if modulo(_item(monomial, c), extent).constant != 0:
-            kept = kept + _item(monomial, c)
+        item = Term.of({monomial: c})
+        if (item % extent).constant != 0:
+            kept = kept + item
     if facts.is_nonnegative(kept) and facts.is_nonnegative(extent - 1 - kept):
         return kept
-    return modulo(quotient, extent)
-
-
-def _item(monomial: Monomial, c: int) -> Term:
-    return math.prod((as_term(a) for a in monomial), start=term(c))
+    return quotient % extent
 
 
 def axis_groups(old: Shape, new: Shape) -> list[tuple[range, range]] | None:

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Call, Result, given, require
+from onnx_scatterx.engine.analysis.domain.call import Call, Result, require, required
 from onnx_scatterx.engine.analysis.domain.tensor import Dims, TensorValue
 from onnx_scatterx.engine.analysis.operators.movement import concat, sliced, without
 from onnx_scatterx.engine.terms.terms import term
@@ -128,7 +128,7 @@ def optional_get_element(call: Call) -> Result:
 
 def sequence_construct(call: Call) -> Result:
     require(len(call.inputs) <= _LONG)
-    return [TensorValue.sequence([given(part) for part in call.inputs])]
+    return [TensorValue.sequence([required(part) for part in call.inputs])]
 
 
 def sequence_empty(call: Call) -> Result:

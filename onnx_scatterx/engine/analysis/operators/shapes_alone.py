@@ -15,7 +15,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.broadcast_shapes import broadcast_shapes
-from onnx_scatterx.engine.analysis.domain.call import Call, Result, given, require
+from onnx_scatterx.engine.analysis.domain.call import Call, Result, require, required
 from onnx_scatterx.engine.analysis.domain.tensor import ElementOf, TensorValue
 from onnx_scatterx.engine.terms.constraints import Elements
 from onnx_scatterx.engine.terms.terms import (
@@ -23,8 +23,6 @@ from onnx_scatterx.engine.terms.terms import (
     coord,
     element,
     equals,
-    floor_div,
-    modulo,
     term,
 )
 
@@ -122,7 +120,7 @@ def resize(call: Call) -> Result:
 
 def _scaled(scales: TensorValue, extents: list[Term]) -> list[Term | None]:
     """Return the dims of these extents under known scales, None for the others."""
-    known = given(scales.constant)
+    known = required(scales.constant)
     require(known.size == len(extents), np.isfinite(known).all())
     return [
         None if n.constant is None else term(int(np.float32(scale) * np.float32(n.constant)))
@@ -148,8 +146,8 @@ def non_zero(call: Call) -> Result:
     rows, flat, which = term(0), coord(1), coord(0)
     for d in range(rank):
         stride = math.prod(x.dims[d + 1 :], start=term(1))
-        digit = floor_div(flat, stride)
-        digit = modulo(digit, x.dims[d]) if d else digit
+        digit = flat // stride
+        digit = digit % x.dims[d] if d else digit
         rows = rows + digit * (equals(which, d) if rank > 1 else 1)
     return [TensorValue(ir.DataType.INT64, (term(rank), total), rows)]
 

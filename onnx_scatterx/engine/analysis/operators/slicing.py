@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,30 +11,40 @@ from onnx_scatterx.engine.analysis.domain.call import (
     Call,
     NotKnownError,
     Result,
-    given,
     require,
+    required,
 )
-from onnx_scatterx.engine.analysis.domain.overflow import AXIS_LIMIT, magnitude
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.engine.analysis.operators.movement import moved, wrapped
+from onnx_scatterx.engine.budget.limits import AXIS_LIMIT
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.terms import (
     Number,
     Term,
     coord,
-    floor_div,
     maximum,
     minimum,
-    pos,
     term,
 )
 
 
-def slice_bounds(start: Term, end: Term, stride: int, extent: Term) -> tuple[Term, Term]:
-    """Return (first, count) of a Slice along one axis: negative ends wrapped, then clamped.
+class Cut(NamedTuple):
+    """What a Slice takes of one axis."""
 
-    ``first`` is exact if ``count`` is not 0.
-    """
+    axis: int
+    start: Term
+    end: Term
+    step: int
+
+    def bounds(self, extent: Term) -> tuple[Term, Term]:
+        """Return (first, count) on an axis of this extent: negative ends wrapped, then clamped.
+
+        ``first`` is exact if ``count`` is not 0.
+        """
+        return _bounds(self.start, self.end, self.step, extent)
+
+
+def _bounds(start: Term, end: Term, stride: int, extent: Term) -> tuple[Term, Term]:
     # A start or an end far before the axis is clamped to its begin.
     first = wrapped(start, extent) if (start.constant or 0) > -AXIS_LIMIT else term(0)
     open_end = (end.constant or 0) >= AXIS_LIMIT
@@ -42,7 +53,7 @@ def slice_bounds(start: Term, end: Term, stride: int, extent: Term) -> tuple[Ter
         last = extent if open_end else minimum(wrapped(end, extent), extent)
         if (end.constant or 0) <= -AXIS_LIMIT:
             last = term(0)
-        return first, pos(floor_div(last - first + stride - 1, stride))
+        return first, maximum((last - first + stride - 1) // stride, 0)
     if (start.constant or 0) >= AXIS_LIMIT:
         first = extent - 1
     # Unlike NumPy: a start before the axis is clamped into it (unless the axis is empty).
@@ -50,16 +61,16 @@ def slice_bounds(start: Term, end: Term, stride: int, extent: Term) -> tuple[Ter
     # Also unlike NumPy: the largest ends mean "up to the edge", which is the first element.
     to_edge = end.constant in (2**31 - 1, 2**63 - 1) or (end.constant or 0) <= -AXIS_LIMIT
     last = term(-1) if to_edge else maximum(wrapped(end, extent), -1)
-    return first, minimum(pos(floor_div(first - last - stride - 1, -stride)), extent)
+    return first, minimum(maximum((first - last - stride - 1) // -stride, 0), extent)
 
 
 def _may_be_edge(end: Term, facts: Facts) -> bool:
     """Return whether an end that is known only at run time may be one of the largest numbers."""
-    return end.constant is None and magnitude(end, facts) > AXIS_LIMIT // 2
+    return end.constant is None and facts.magnitude(end) > AXIS_LIMIT // 2
 
 
-def slice_arguments(call: Call) -> list[tuple[int, Term, Term, int]]:
-    """Return (axis, start, end, step) for every axis that a Slice cuts, or raise NotKnownError."""
+def cuts_of(call: Call) -> list[Cut]:
+    """Return what a Slice takes of every axis that it cuts, or raise NotKnownError."""
     rank = len(call.known(0).dims)
     if call.version < 10:
         starts = [term(i) for i in call.integers("starts") or []]
@@ -73,29 +84,30 @@ def slice_arguments(call: Call) -> list[tuple[int, Term, Term, int]]:
         for i, into in ((3, axes), (4, steps)):
             tensor = call.input(i)
             if tensor is not None:
-                into[:] = [int(v) for v in given(tensor.constant).ravel()]
+                into[:] = [int(v) for v in required(tensor.constant).ravel()]
     # The largest numbers have a meaning of their own.
     edges = (k < 0 and _may_be_edge(e, call.facts) for e, k in zip(ends, steps, strict=False))
     require(not any(edges), len(starts) == len(ends) == len(axes) == len(steps), 0 not in steps)
-    return [(a % rank, s, e, k) for a, s, e, k in zip(axes, starts, ends, steps, strict=True)]
+    return [Cut(a % rank, s, e, k) for a, s, e, k in zip(axes, starts, ends, steps, strict=True)]
 
 
 def slice_(call: Call) -> Result:
     x = call.known(0)
     try:
-        cuts = slice_arguments(call)
+        cuts = cuts_of(call)
     except NotKnownError:
         named = call.input(3)
-        axes = range(len(x.dims)) if named is None else given(named.constant)
-        cut = {int(a) % len(x.dims) for a in np.ravel(np.asarray(axes))}
+        axes = range(len(x.dims)) if named is None else required(named.constant)
+        named_axes = {int(a) % len(x.dims) for a in np.ravel(np.asarray(axes))}
         sizes = call.unknown_shape(len(x.dims))
-        dims = (s if d in cut else x.dims[d] for d, s in enumerate(sizes))
+        dims = (s if d in named_axes else x.dims[d] for d, s in enumerate(sizes))
         return [TensorValue(x.dtype, tuple(dims))]
     shape, coords = list(x.dims), dict[int, Number]()
     firsts: dict[int, Term] = {}
-    for axis, start, end, stride in cuts:
-        firsts[axis], shape[axis] = slice_bounds(start, end, stride, x.dims[axis])
-        coords[axis] = firsts[axis] + stride * coord(axis)
+    for cut in cuts:
+        axis = cut.axis
+        firsts[axis], shape[axis] = cut.bounds(x.dims[axis])
+        coords[axis] = firsts[axis] + cut.step * coord(axis)
 
     def array(a: np.ndarray) -> np.ndarray | None:
         for axis, _, _, stride in cuts:
@@ -119,7 +131,7 @@ def _windows(call: Call, extents: Shape, kernel: Sequence[Term]) -> tuple[Term, 
     strides = call.integers("strides") or [1] * len(room)
     require(len(strides) == len(room), min(strides, default=1) >= 1)
     if call.node.op_type in ("Conv", "FusedConv", "QLinearConv"):
-        return tuple(floor_div(r, s) + 1 for r, s in zip(room, strides, strict=True))
+        return tuple(r // s + 1 for r, s in zip(room, strides, strict=True))
     return tuple(_truncated(r, s, call.facts) + 1 for r, s in zip(room, strides, strict=True))
 
 
@@ -139,8 +151,8 @@ def _room(call: Call, extents: Shape, kernel: Sequence[Term]) -> list[Term]:
 
 def _truncated(room: Term, stride: int, facts: Facts) -> Term:
     if stride == 1 or facts.is_nonnegative(room):
-        return floor_div(room, stride)
-    return pos(floor_div(room, stride)) - pos(floor_div(-room, stride))
+        return room // stride
+    return maximum(room // stride, 0) - maximum(-room // stride, 0)
 
 
 def room_of_conv(call: Call) -> list[Term]:
@@ -155,7 +167,7 @@ def conv(call: Call) -> list[TensorValue]:
 
 
 def pool(call: Call) -> list[TensorValue]:
-    x, kernel = call.known(0), given(call.integers("kernel_shape"))
+    x, kernel = call.known(0), required(call.integers("kernel_shape"))
     require(len(call.node.outputs) == 1)
     windows = _windows(call, x.dims[2:], [term(k) for k in kernel])
     return [TensorValue(x.dtype, (*x.dims[:2], *windows))]

@@ -13,11 +13,9 @@ import math
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import given, require
-from onnx_scatterx.engine.analysis.domain.overflow import capped
+from onnx_scatterx.engine.analysis.domain.call import require, required
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
-from onnx_scatterx.engine.budget.budget import LimitError
-from onnx_scatterx.engine.terms.terms import interval_of
+from onnx_scatterx.engine.budget.spending import LimitError
 from onnx_scatterx.engine.write.forms.request import Request
 
 _T = ir.DataType
@@ -46,13 +44,13 @@ _COMPARES = {"Equal", "Less", "Greater"}
 
 def by_another_type(request: Request) -> ir.Value:
     """Cast the inputs to a type that the target takes, and the result back."""
-    indices, w = given(_DATA.get(request.op)), request.writer
+    indices, w = required(_DATA.get(request.op)), request.writer
     data = [t for i, t in enumerate(request.known) if i in indices and t is not None]
-    dtype, compares = given(data[0].dtype), request.op in _COMPARES
+    dtype, compares = required(data[0].dtype), request.op in _COMPARES
     require(w.target.has(request.op), not w.target.limits_of(request.op).takes_type(dtype))
     held = data if compares else [*data, request.result]
     kinds = (k for k in _OTHERS.get(dtype, ()) if _serves(k, dtype, held, request))
-    kind = given(next(kinds, None))
+    kind = required(next(kinds, None))
     inputs = [
         v if v is None or i not in indices else _cast(v, kind, request)
         for i, v in enumerate(request.inputs)
@@ -67,7 +65,7 @@ def _serves(kind: _T, dtype: _T, held: list[TensorValue], request: Request) -> b
     taken = request.takes(request.op, kind) and request.takes("Cast", kind)
     if not taken or not request.takes("Cast", dtype):
         return False
-    if not request.writer.has_kernel(request.op, kind):
+    if not request.runs(request.op, kind):
         return False
     if dtype == _T.BOOL:
         return request.op not in ("Add", "Sub", "Mul", "Max", "Min")
@@ -97,6 +95,6 @@ def bounds(known: TensorValue | None, request: Request) -> tuple[int, int] | Non
         low, high = inside.interval(known.index_map)
     except LimitError:
         return None
-    least, most = interval_of(known.index_map, capped)
+    least, most = known.index_map.within_axes()
     low, high = max(low, least), min(high, most)
     return None if math.isinf(low) or math.isinf(high) else (int(low), int(high))

@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import given, require
+from onnx_scatterx.engine.analysis.domain.call import Scope, require, required
 from onnx_scatterx.engine.write.forms.request import Request
 
 RESHAPES = frozenset({"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"})
@@ -57,7 +57,7 @@ def merged(request: Request, *, through: bool = False) -> ir.Value:
         x = request.input(0)
         require(through and len(result) <= most and _source(x) is not x)
         return shaped(x, result)
-    merge, data = given(MERGES.get(request.op)), request.shape(0)
+    merge, data = required(MERGES.get(request.op)), request.shape(0)
     require(data)
     form = merge(request, data)
     require(max(map(len, form.shapes)) <= most)
@@ -119,7 +119,7 @@ def _concat(request: Request, shape: tuple[int, ...]) -> _Merged:
 
 def _gather(request: Request, shape: tuple[int, ...]) -> _Merged:
     axis, indices, w = request.axis(len(shape)), request.shape(1), request.writer
-    dtype, at = given(request.known_of(1).dtype), request.input(1)
+    dtype, at = required(request.known_of(1).dtype), request.input(1)
     if len(indices) != 1:
         at = w.node("Reshape", [at, w.constant([math.prod(indices)])], dtype)
     runs = _apart(len(shape), [axis])
@@ -151,3 +151,24 @@ MERGES: Mapping[str, _Merge] = {
     "Transpose": _transpose,
 }
 """How the axes of an operator are merged."""
+
+
+_MOVES = RESHAPES.union(MERGES)
+_MOST = 64  # values that are looked at behind one
+
+
+def ends(value: ir.Value, scope: Scope, most: int | None) -> bool:
+    """Return whether a tensor is not needed with all its dims, if those that read it are moves."""
+    stack, seen = [value], {value}
+    while stack and most is not None:
+        here = stack.pop()
+        rank = scope.of(here).rank
+        if rank is None or rank > most:
+            nodes = [use.node for use in here.uses()]
+            moves = all(n.domain == "" and n.op_type in _MOVES for n in nodes)
+            if not moves or here.is_graph_output() or len(seen) > _MOST:
+                return False
+            near = dict.fromkeys(v for n in nodes for v in n.outputs if v not in seen)
+            stack += near
+            seen.update(near)
+    return most is not None

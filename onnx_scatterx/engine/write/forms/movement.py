@@ -18,10 +18,10 @@ from collections.abc import Sequence
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import NotKnownError, given, require
+from onnx_scatterx.engine.analysis.domain.call import NotKnownError, require, required
 from onnx_scatterx.engine.write.forms.request import Request
 
-INT64_MAX = 2**63 - 1
+_END = 2**63 - 1
 _LISTED = 1 << 10  # elements of a constant that is written out, if another node may make them
 _MOST = 1 << 20  # elements of a constant that is written out
 _PARTS = 16  # slices that one Slice may become
@@ -33,7 +33,7 @@ def strided_slice(request: Request) -> ir.Value:
     starts, ends, steps = (request.numbers(i) for i in (1, 2, 4))
     axes = request.numbers(3) if request.has(3) else list(range(len(starts)))
     # A reversed Slice that ends there runs to the first element in ONNX Runtime, not in ONNX.
-    backwards = (step for end, step in zip(ends, steps, strict=True) if end == INT64_MAX)
+    backwards = (step for end, step in zip(ends, steps, strict=True) if end == _END)
     require(request.kind, all(step >= 0 for step in backwards))
     picks = {}
     for a, s, e, step in zip(axes, starts, ends, steps, strict=True):
@@ -190,7 +190,7 @@ def reshape(request: Request) -> ir.Value:
 
 def same_shape(request: Request) -> ir.Value:
     """Give a value another name by a Reshape to its own shape; one size need not be known."""
-    shape = given(request.result.shape)
+    shape = required(request.result.shape)
     sizes = [-1 if dim.constant is None else dim.constant for dim in shape]
     require(request.kind, request.takes("Reshape"), 0 not in sizes and sizes.count(-1) <= 1)
     return request.reshape(request.input(0), sizes)

@@ -15,9 +15,10 @@ import onnx.defs
 import onnx.helper
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import given, require
+from onnx_scatterx.engine.analysis.domain.call import require, required
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.device.uses import Use
+from onnx_scatterx.engine.write.kernels import KERNELS, has_kernel
 from onnx_scatterx.graphs.constants import constant
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class Request:
 
     def input(self, i: int) -> ir.Value:
         """Return an input that is there."""
-        return given(self.inputs[i])
+        return required(self.inputs[i])
 
     def cast(self, i: int, kind: ir.DataType) -> ir.Value:
         """Write an input in another element type."""
@@ -78,20 +79,20 @@ class Request:
     @property
     def kind(self) -> ir.DataType:
         """The element type of the result."""
-        return given(self.dtype)
+        return required(self.dtype)
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """The shape of the result as numbers."""
-        return given(self.result.static_shape)
+        return required(self.result.static_shape)
 
     def known_of(self, i: int) -> TensorValue:
         """Return what is known of an input."""
-        return given(self.known[i])
+        return required(self.known[i])
 
     def shape(self, i: int) -> tuple[int, ...]:
         """Return the shape of an input as numbers."""
-        return given(self.known_of(i).static_shape)
+        return required(self.known_of(i).static_shape)
 
     def has(self, i: int) -> bool:
         """Return whether there is an input at a place."""
@@ -100,7 +101,7 @@ class Request:
     def numbers(self, i: int) -> list[int]:
         """Return the elements of an integer input."""
         require(self.has(i))
-        return [int(n) for n in given(self.known_of(i).constant).ravel()]
+        return [int(n) for n in required(self.known_of(i).constant).ravel()]
 
     def axis(self, rank: int) -> int:
         """Return the attribute ``axis``, counted from the start."""
@@ -112,6 +113,11 @@ class Request:
             return False
         kind = dtype or self.dtype
         return kind is None or self.writer.target.limits_of(op).takes_type(kind)
+
+    def runs(self, op: str, dtype: ir.DataType) -> bool:
+        """Return whether ONNX Runtime runs an operator on an element type, or on a wider one."""
+        w = self.writer
+        return op not in KERNELS or has_kernel(op, w.version, w.wider.get(dtype, dtype))
 
     @property
     def most_dims(self) -> float:
@@ -134,7 +140,7 @@ def folded(request: Request) -> ir.Value:
     result = request.result
     require(result.is_integer)
     require(math.prod(request.sizes) <= _MOST)
-    return request.writer.constant(given(result.constant), result.dtype)
+    return request.writer.constant(required(result.constant), result.dtype)
 
 
 def written(request: Request) -> ir.Value:

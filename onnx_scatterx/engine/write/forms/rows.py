@@ -21,7 +21,7 @@ import math
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import given, require
+from onnx_scatterx.engine.analysis.domain.call import require, required
 from onnx_scatterx.engine.write.forms.request import Request
 
 _INT64 = ir.DataType.INT64
@@ -35,10 +35,10 @@ def from_start(request: Request) -> ir.Value:
     require(known.dtype in (_INT64, ir.DataType.INT32), known.shape)
     if request.op in ("GatherND", "ScatterND"):
         first, columns = int(request.attributes.get("batch_dims", 0)), known.dims[-1].constant
-        sizes = np.array(shape[first : first + given(columns)])
+        sizes = np.array(shape[first : first + required(columns)])
     else:
         sizes = np.array(shape[request.axis(len(shape))])
-    dtype, at = given(known.dtype), request.input(1)
+    dtype, at = required(known.dtype), request.input(1)
     sizes = sizes.astype(dtype.numpy())
     if known.constant is not None:
         at = w.constant(np.where(known.constant < 0, known.constant + sizes, known.constant), dtype)
@@ -61,12 +61,12 @@ def gathered_slices(request: Request) -> ir.Value:
 def _constant_indices(request: Request) -> np.ndarray:
     """Return the indices of data that have an axis."""
     require(request.shape(0))
-    return given(request.known_of(1).constant).astype(np.int64)
+    return required(request.known_of(1).constant).astype(np.int64)
 
 
 def listed_rows(request: Request) -> ir.Value:
     """Take the rows at computed indices of one column by a Gather."""
-    dims, kind = given(request.known_of(1).shape), request.kind
+    dims, kind = required(request.known_of(1).shape), request.kind
     require(dims, dims[-1].constant == 1, not request.attributes.get("batch_dims", 0))
     require(0 not in request.shape(0)[1:], request.takes("Gather"), kind != ir.DataType.STRING)
     at = request.writer.axes("Squeeze", request.input(1), _INT64, [len(dims) - 1])
@@ -152,6 +152,6 @@ def _fill(request: Request) -> np.ndarray:
     """Return the padding value."""
     if not request.has(2):
         return np.zeros((), request.kind.numpy())
-    tensor = given(request.constant(request.inputs[2]))
+    tensor = required(request.constant(request.inputs[2]))
     require(tensor.size == 1)
     return tensor.numpy().reshape(())

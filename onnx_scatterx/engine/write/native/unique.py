@@ -9,18 +9,15 @@ import numpy as np
 from onnx_scatterx.engine.analysis.domain.tensor import ElementOf
 from onnx_scatterx.engine.budget.limits import LIMITS
 from onnx_scatterx.engine.lift.in_theory import InTheory
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
+from onnx_scatterx.engine.lift.lifting import Scatter
 from onnx_scatterx.engine.mosaic.provenance import Provenance
 from onnx_scatterx.engine.terms.tabulate import tabulated
 from onnx_scatterx.engine.terms.terms import (
     Symbol,
     as_numbers,
     coord,
-    dim_of,
-    symbol_of,
     term,
 )
-from onnx_scatterx.engine.write.native.nodes import is_narrow
 from onnx_scatterx.graphs.traversal import made_by, written
 
 
@@ -48,7 +45,7 @@ def _is_rows_of_a_mask(scatter: Scatter, provenance: Provenance) -> bool:
         (atom,) = atoms if len(atoms) == 1 else (None,)
         if not isinstance(atom, Symbol) or atom.parts != (term(depth), coord(0)):
             break
-        if symbol_of(target) is None:
+        if target.symbol is None:
             return False
         origins.add(atom.origin)
         depth += 1
@@ -67,7 +64,7 @@ def _is_rows_of_a_mask(scatter: Scatter, provenance: Provenance) -> bool:
 def _has_different_rows(scatter: Scatter) -> bool:
     """Compare the targets as numbers, for updates that agree in the dims that are targets."""
     facts = scatter.facts
-    moved = {dim_of(target) for target in scatter.index_exprs}
+    moved = {target.dim for target in scatter.index_exprs}
     wide = [
         d for d, n in enumerate(scatter.shape) if d not in moved and not facts.is_nonnegative(1 - n)
     ]
@@ -76,8 +73,8 @@ def _has_different_rows(scatter: Scatter) -> bool:
     columns = [
         (axis, target)
         for axis, target in enumerate(scatter.index_exprs)
-        if dim_of(target) is None and not target.leaves()
-        if target.coords.issubset(wide) and is_narrow(target, scatter)
+        if target.dim is None and not target.leaves()
+        if target.coords.issubset(wide) and scatter.is_narrow(target)
     ]
     extents = as_numbers(scatter.shape[d] for d in wide)
     if extents is None or math.prod(extents) * max(len(columns), 1) > LIMITS.unique_targets:
