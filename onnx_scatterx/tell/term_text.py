@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.tensor import DeclaredDim, Shape
+from onnx_scatterx.engine.analysis.domain.tensor import Shape, size_name
 from onnx_scatterx.engine.lift.access import Access
 from onnx_scatterx.engine.lift.affine import modulus_of
 from onnx_scatterx.engine.lift.footprint import Piece
@@ -178,7 +178,7 @@ def _numbers(array: np.ndarray) -> str:
 
 
 def _is_declared(leaf: Symbol) -> bool:
-    return leaf.origin == DeclaredDim(leaf.name)
+    return size_name(leaf) == leaf.name
 
 
 def _origin(leaf: Symbol) -> str:

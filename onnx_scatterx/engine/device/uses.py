@@ -10,10 +10,9 @@ from typing import Any
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.tensor import (
-    DeclaredDim,
-    DimOf,
     ElementOf,
     TensorValue,
+    size_name,
 )
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.terms import Symbol
@@ -74,9 +73,8 @@ class Use:
     def makes_size(self) -> bool:
         """Whether a size of an output is known only at run time, and no size of an input is."""
         given = [t for t in self.inputs if t is not None]
-        return not all(map(_is_declared, _leaves(self.outputs))) and all(
-            map(_is_declared, _leaves(given))
-        )
+        read, made = (map(size_name, _leaves(tensors)) for tensors in (given, self.outputs))
+        return None in made and None not in read
 
     @property
     def reads_size(self) -> bool:
@@ -99,14 +97,6 @@ class Use:
 
 def _leaves(tensors: Sequence[TensorValue]) -> set[Symbol]:
     return {leaf for t in tensors for dim in t.shape or () for leaf in dim.leaves()}
-
-
-def _is_declared(leaf: Symbol) -> bool:
-    """Return whether a leaf is a size of the model's inputs."""
-    origin = leaf.origin
-    return isinstance(origin, DeclaredDim) or (
-        isinstance(origin, DimOf) and origin.visit is origin.value
-    )
 
 
 def _beyond(limits: OperatorLimits, use: Use) -> Iterator[str]:

@@ -15,7 +15,7 @@ from onnx_scatterx.assumptions.clauses import equalities
 from onnx_scatterx.assumptions.expressions import evaluate
 from onnx_scatterx.assumptions.fixed_sizes import FixedSizes, fix_template, open_sizes
 from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.analysis.domain.tensor import DeclaredDim, DimOf
+from onnx_scatterx.engine.analysis.domain.tensor import size_name
 from onnx_scatterx.engine.budget.spending import LimitError
 from onnx_scatterx.engine.lift.lifting import Scatter, is_scatter, lift_scatter
 from onnx_scatterx.engine.passes.job import Job
@@ -97,14 +97,6 @@ def _attempts(wanted: list[str], known: Mapping[str, int]) -> Iterator[dict[str,
 
 def _is_batch(name: str) -> bool:
     return "batch" in name.lower() or name.lower() == "b"
-
-
-def size_name(leaf: Symbol) -> str | None:
-    """Return the name of a size in an ``--assume``, if a graph input declares this size."""
-    origin = leaf.origin
-    if isinstance(origin, DimOf) and origin.visit is origin.value:
-        return f"{origin.value.name}[{origin.axis}]"
-    return origin.name if isinstance(origin, DeclaredDim) else None
 
 
 def _holds(fact: Term, sizes: Mapping[str, int]) -> bool:

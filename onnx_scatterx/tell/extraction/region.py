@@ -13,7 +13,7 @@ from typing import NamedTuple
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Knowledge
-from onnx_scatterx.engine.analysis.domain.tensor import DeclaredDim, TensorValue
+from onnx_scatterx.engine.analysis.domain.tensor import TensorValue, size_name
 from onnx_scatterx.engine.lift.node_names import NodeNames
 from onnx_scatterx.engine.terms.terms import Term
 from onnx_scatterx.graphs.cleanup import cloned, remove_dead
@@ -146,7 +146,7 @@ def _dim(size: Term) -> int | str | None:
     if size.constant is not None:
         return size.constant
     (leaf, *more) = size.leaves()
-    is_itself = not more and str(size) == leaf.name and leaf.origin == DeclaredDim(leaf.name)
+    is_itself = not more and str(size) == leaf.name and size_name(leaf) == leaf.name
     return leaf.name if is_itself else None
 
 

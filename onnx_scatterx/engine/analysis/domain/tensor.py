@@ -54,6 +54,20 @@ class DimOf(NamedTuple):
     axis: int
 
 
+def size_name(leaf: Symbol) -> str | None:
+    """Return the name of a size in an ``--assume``, if an input of the model declares this size.
+
+    >>> from onnx_scatterx.engine.terms.terms import size
+    >>> n, rows = size("N", DeclaredDim("N")), size("rows")
+    >>> [size_name(leaf) for t in (n, rows) for leaf in t.leaves()]
+    ['N', None]
+    """
+    origin = leaf.origin
+    if isinstance(origin, DimOf) and origin.visit is origin.value:
+        return f"{origin.value.name}[{origin.axis}]"
+    return origin.name if isinstance(origin, DeclaredDim) else None
+
+
 class LongSize(NamedTuple):
     """A size whose term is too long to be followed: equal terms are equal sizes in one visit."""
 
