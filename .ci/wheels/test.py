@@ -6,7 +6,7 @@ linux-x86_64    the kernel's tests and fuzz; installed: models, the operator's t
 linux-aarch64   the same in an emulated Linux
 windows         the kernel's tests and fuzz, and models in the ONNX Runtime for Windows, in wine
 macos           looked into, and not run
-any             without ONNX Runtime, onnxscript, processes and threads: all that runs no model
+any             without ONNX Runtime, processes and threads: all that runs no model
 """
 
 from __future__ import annotations
@@ -105,16 +105,15 @@ def _on_any(source: Path) -> None:
     shutil.rmtree(WORK / "any", ignore_errors=True)
     tool("venv", "--without-pip", str(WORK / "any"))
     python = str(WORK / "any" / "bin" / "python")
-    missing = ("onnxruntime", "onnxscript")
     tool("pip", "--quiet", "--python", python, "install", str(pure_wheel()))
-    tool("pip", "--quiet", "--python", python, "uninstall", "--yes", *missing)
+    tool("pip", "--quiet", "--python", python, "uninstall", "--yes", "onnxruntime")
     lacking = source / "tests" / "helpers" / "lacking"
     own = WORK / "any" / "tmp"  # without fcntl, others may remove its temporary files
     own.mkdir()
     variables = {
         "TMPDIR": str(own),
         "PYTHONPATH": str(lacking),
-        "LACKS": " ".join([*missing, "processes"]),
+        "LACKS": "onnxruntime processes",
     }
     told = Machine("this machine").run(
         python, lacking / "everything.py", source / "models", at=WORK, **variables

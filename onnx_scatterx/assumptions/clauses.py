@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -34,7 +34,7 @@ METADATA = "onnx_scatterx.assumes"
 """The metadata key of an optimized model: what it assumes of its inputs, by name, as JSON."""
 
 MOST = 100
-"""How many things can be assumed at once: each is tried without."""
+"""How many things can be assumed at once."""
 
 _SHOWN = 100  # characters of metadata that cannot be read
 
@@ -74,13 +74,25 @@ def read_clauses(assume: Assume) -> tuple[Clause, ...]:
 
 
 def as_metadata(assumed: Iterable[Clause]) -> str:
-    """Return clauses as the text under ``METADATA`` of a model that needs them.
+    """Return clauses as the text under ``METADATA`` of a model that was rewritten under them.
 
     >>> as_metadata(read_clauses(["idx: unique", "idx < n"]))
     '{"idx": "unique, < n"}'
     """
     conditions = {name: ", ".join(parts) for name, parts in conditions_of(assumed).items()}
     return json.dumps(conditions, ensure_ascii=False)
+
+
+def note(assumed: Iterable[Clause], metadata: MutableMapping[str, str]) -> None:
+    """Write clauses into a model's metadata, behind those that it has.
+
+    >>> metadata = {METADATA: '{"idx": "unique"}'}
+    >>> note(clauses(["idx < n", "idx: unique"]), metadata)
+    >>> metadata[METADATA]
+    '{"idx": "unique, < n"}'
+    """
+    if new := tuple(assumed):
+        metadata[METADATA] = as_metadata(dict.fromkeys((*from_metadata(metadata), *new)))
 
 
 def from_metadata(metadata: Mapping[str, str]) -> tuple[Clause, ...]:

@@ -106,8 +106,9 @@ class Verification:
     Floats may differ by `tolerance`, if there is one. `zero_signs` elements differ only in the sign
     of a zero, because the second model has a Where that the first lacks. On `rounded` draws, floats
     differ by rounding under ONNX Runtime's default options, because these fuse or pack different
-    nodes of the two models. `interface` says how the declared inputs and outputs differ: then
-    nothing is run.
+    nodes of the two models. On `empty_scans` draws, an empty scan output of a Loop that ran no
+    iteration has other dims, which ONNX Runtime infers from the body. `interface` says how the
+    declared inputs and outputs differ: then nothing is run.
 
     `assumed` are the assumptions that all draws satisfied. `stated` are those of them that only the
     second model states: a proof does not use these. `fixed` are the sizes that are numbers only in
@@ -137,6 +138,7 @@ class Verification:
     tolerance: Tolerance | None = None
     in_onnxruntime: tuple[str, ...] = ()
     missing: str = ""
+    empty_scans: int = 0
 
     @property
     def answer(self) -> Answer:
@@ -233,6 +235,9 @@ class Verification:
             if self.proof is not None and self.proof.kind.startswith("proven"):
                 line += ". The proof is about the models without graph optimizations"
             lines.append(line)
+        if self.empty_scans:
+            line = f"  on {self.empty_scans}, empty scan outputs have other dims: a Loop ran no "
+            lines.append(line + "iteration, and ONNX Runtime infers these dims from its body")
         if assumed := [each for each in self.assumed if each not in self.stated]:
             lines.append("  assumed: " + "; ".join(assumed))
         if self.stated:
@@ -318,7 +323,7 @@ class Verification:
         behind = "zero_signs interface differences sizes fixed rejections in_onnxruntime missing"
         return {
             "schema": SCHEMA,
-            **plain_fields(self, f"{names} {behind} assumed stated seed compared"),
+            **plain_fields(self, f"{names} {behind} assumed stated seed compared empty_scans"),
             "seconds": round(self.seconds, 3),
             **plain_fields(self, "tolerance" if self.proof is None else "tolerance proof"),
         }

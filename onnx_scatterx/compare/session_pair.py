@@ -8,10 +8,10 @@ under the default options, the models are compared there alone, and rounding cou
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from onnx_scatterx.compare.array_diff import (
     compare,
     count_zero_signs,
 )
+from onnx_scatterx.compare.empty_scans import is_without_iterations
 from onnx_scatterx.compare.fused_rounding import is_rounding
 from onnx_scatterx.compare.result import Difference, Draw, Verification
 from onnx_scatterx.compare.sample_source import SampleSource
@@ -28,6 +29,7 @@ from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.processes.child import NoReply
 from onnx_scatterx.runtime.worker_client import Runner
 
+_Shapes: TypeAlias = "tuple[tuple[int, ...], tuple[int, ...]]"
 _DIFFERING_DRAWS = 3  # after so many draws with a difference, no more are run
 _REASONS = 3
 
@@ -44,6 +46,8 @@ class SessionPair:
     fused: bool = False  # whether both models load under the default options
     roundings: int = 1  # in a row, about, on the way to an element
     strict_zeros: bool = False  # whether each sign of a zero counts
+    iterated: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    """The axes along which both models stack an output in Loops."""
 
     def __post_init__(self) -> None:
         self.so_far = Verification(0, 0, tolerance=self.tolerance, missing=self.before.missing)
@@ -147,16 +151,16 @@ class SessionPair:
         # The second model may be slower, up to 50 times.
         patience = max(self.timeout, 50 * (time.monotonic() - start))
         actual = self._run(self.after, draw, patience, fused=only_fused)
-        differences = [
-            replace(each, fused=only_fused, only_fused=only_fused)
-            for each in self._differences(draw, expected, actual)
-        ]
+        found, empty = self._without_empty(self._differences(draw, expected, actual))
+        differences = [replace(each, fused=only_fused, only_fused=only_fused) for each in found]
         if differences and not self._repeats(draw, expected, fused=only_fused):
             return self._is_unstable(draw)
         is_fused = only_fused
         if not differences and self.fused and not only_fused:
-            found = self._fused_differences(draw, expected, patience)
-            is_fused, differences = found is not None, found or []
+            fused = self._fused_differences(draw, expected, patience)
+            is_fused = fused is not None
+            differences, more = self._without_empty(fused or [])
+            empty = empty or more
             if differences and not self._repeats(draw, expected):
                 return self._is_unstable(draw)
         sizes = dict(self.so_far.sizes)
@@ -168,8 +172,20 @@ class SessionPair:
             both = [n for n in expected if n in actual and self._forgives(n)]
             signs = sum(count_zero_signs(expected[name], actual[name]) for name in both)
         self._add(accepted=1, differences=tuple(differences), zero_signs=signs)
-        self._add(only_fused=only_fused, unfused=not is_fused)
+        self._add(only_fused=only_fused, unfused=not is_fused, empty_scans=empty)
         return True
+
+    def _without_empty(self, found: Iterable[Difference]) -> tuple[list[Difference], bool]:
+        """Return the differences that count, and whether others are of empty scan outputs."""
+        found = list(found)
+        counted = [each for each in found if not self._is_empty_scan(each)]
+        return counted, len(counted) < len(found)
+
+    def _is_empty_scan(self, difference: Difference) -> bool:
+        """Return whether only dims of a scan output differ, and its Loop ran no iteration."""
+        axes, found = self.iterated.get(difference.output, frozenset()), difference.found
+        shapes = found.before, found.after
+        return found.kind == "shape" and is_without_iterations(*cast(_Shapes, shapes), axes)
 
     def _tries_fused(self, failure: NoReply) -> bool:
         """Return whether a draw that failed without optimizations is run under the default ones.

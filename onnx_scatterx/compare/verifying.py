@@ -18,6 +18,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.assumptions.clauses import Assume, at_sizes, by_name, from_metadata, read_clauses
 from onnx_scatterx.compare.array_diff import Tolerance
+from onnx_scatterx.compare.empty_scans import iterated_axes
 from onnx_scatterx.compare.fused_rounding import roundings
 from onnx_scatterx.compare.interface import (
     Input,
@@ -78,6 +79,8 @@ def verify(
     these, too; then floats may differ by rounding if ONNX Runtime fuses different nodes. Inputs
     that `before` rejects, or dies on, do not count. If only `after` has a Where of floats, the sign
     of a zero may differ in outputs that the Where reaches: ONNX Runtime's Where does not keep it.
+    If a Loop runs no iteration, the dims of its empty scan outputs may differ: ONNX Runtime infers
+    them from the body.
     If `after` declares numbers for symbols of `before`, the models are compared at these sizes.
 
     If ONNX Runtime is missing, both run in onnx's reference evaluator, in this process. The answer
@@ -169,6 +172,10 @@ def verify(
         forgiven = frozenset() if exact else outputs_of_new_where(first, second)
         comparison = SessionPair(one, other, timeout, forgiven, tolerance)
         comparison.roundings, comparison.strict_zeros = roundings(first, second), strict_zeros
+        both = iterated_axes(second)
+        comparison.iterated = {
+            name: axes & both.get(name, axes) for name, axes in iterated_axes(first).items()
+        }
         failure = comparison.load()
         if failure is not None and not fixed.shapes:  # the first may not run at fixed sizes, either
             why = told_of(second.metadata_props)

@@ -16,11 +16,15 @@ from onnx_scatterx.errors import ModelError
 from onnx_scatterx.files.check import check_opset, check_valid
 from onnx_scatterx.files.data import to_proto
 from onnx_scatterx.fitting.changes import EXPANDED
+from onnx_scatterx.fitting.declared_dims import (
+    declare_body_dims,
+    forget_unchecked_dims,
+    note_body_dims,
+)
 from onnx_scatterx.fitting.definitions import write_definitions
 from onnx_scatterx.fitting.known_values import KnownValues
 from onnx_scatterx.fitting.respell import Refused, respelled
 from onnx_scatterx.fitting.spelling import Spelling
-from onnx_scatterx.fitting.unchecked_dims import forget_unchecked_dims
 from onnx_scatterx.graphs.cleanup import Names, cloned
 from onnx_scatterx.graphs.traversal import all_graphs, all_nodes, is_operator
 
@@ -109,6 +113,8 @@ def write_for_opset(model: ir.Model, version: int, *, exact: bool = False) -> Ch
     raises = model.opset_imports.get("", version) < version
     blocking, changed = _compared(model, version, raises=raises)
     defined: tuple[str, ...] = ()
+    declare_body_dims(model)
+    note_body_dims(model)
     if blocking and not exact and _defined(cloned(model), version, raises=raises):
         defined = _defined(model, version, raises=raises)
         blocking, changed = _compared(model, version, raises=raises)
@@ -134,6 +140,7 @@ def write_for_opset(model: ir.Model, version: int, *, exact: bool = False) -> Ch
     elif not any(function.overload for function in model.functions.values()):
         least = 8 if model.functions else 0  # functions need IR version 8
         model.ir_version = min(model.ir_version or needed, max(needed, least))
+    declare_body_dims(model)
     forget_unchecked_dims(model, [n for n in all_nodes(model) if n not in there_before])
     return ChangedOpset((), defined, tuple(f"{_name(n)} ({n.op_type})" for n in rounded))
 

@@ -20,7 +20,6 @@ from onnx_scatterx.engine.passes.shorten_shape_computations import ShortenShapeC
 from onnx_scatterx.engine.passes.simplify_gathers import SimplifyGathers
 from onnx_scatterx.engine.passes.step import Kind, Pass
 from onnx_scatterx.engine.passes.write_on_integers import WriteOnIntegers
-from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
 from onnx_scatterx.errors import ScatterXError, did_you_mean
 from onnx_scatterx.fitting.attach_fallbacks import AttachFallbacks
 from onnx_scatterx.fitting.change_operator_set import ChangeOperatorSet
@@ -32,9 +31,6 @@ from onnx_scatterx.fitting.lower_rewritten import LowerRewritten
 from onnx_scatterx.fitting.write_other_forms import WriteOtherForms
 from onnx_scatterx.fitting.write_sizes import WriteSizes
 from onnx_scatterx.pipeline.restarts import least_violating, until_safe
-from onnx_scatterx.tell.builder import NodeRecord, records_of
-from onnx_scatterx.tell.necessity import needed_promises, note_needed
-from onnx_scatterx.tell.sections import with_details
 
 PREPARING = (ChangeOperatorSet, LowerOperatorSet)
 """The passes for every model, with scatters or without."""
@@ -86,33 +82,21 @@ def check_passes(wanted: Iterable[str], *others: str) -> None:
             raise ScatterXError(f"no pass is called {name!r}{near}")
 
 
-def rewritten(job: Job, *, details: bool = False) -> tuple[Job, tuple[NodeRecord, ...]]:
-    """Run the pipeline on a job, within a budget; return the last job, and what was done.
+def rewritten(job: Job) -> Job:
+    """Run the pipeline on a job, within a budget; return the last job.
 
-    Three strategies run passes more than once. ``needed_promises`` finds out which promises are
-    needed. ``least_violating`` and ``until_safe`` judge the result, and may begin anew with another
-    job for the same model. If the job ``keeps_rest``, its promises and its result are not judged.
+    Two strategies run passes more than once: ``least_violating`` and ``until_safe`` judge the
+    result, and may begin anew with another job for the same model. If the job ``keeps_rest``, what
+    its target takes of the result is not judged.
     """
     _run(PREPARING, job)
     job.opset_changed, job.prepared = job.modified, job.lowered
-    if job.keeps_rest or not job.assumed:
-        return _rewritten(job, details)
-    needed, by_scatter = needed_promises(job, lambda fewer: rewritten(fewer)[1])
-    job.assumed = needed
-    job, records = _rewritten(job, details)
-    return job, note_needed(job.model, needed, records, by_scatter) if needed else records
-
-
-@fresh_symbols()
-def _rewritten(job: Job, details: bool) -> tuple[Job, tuple[NodeRecord, ...]]:
-    records: tuple[NodeRecord, ...] = ()
     if job.has_scatters or job.settings.given["fix"] or job.settings.given["passes"] is not None:
         with budget().share(3 / 4):  # the rest is for the report
-            job = _lowered(job) if job.keeps_rest else least_violating(job, _checked)
-        records = records_of(job.outcomes, job.gathers, job.analyses.full.knowledge, job.called)
-    elif not job.keeps_rest:
+            return _lowered(job) if job.keeps_rest else least_violating(job, _checked)
+    if not job.keeps_rest:
         _run(CHECKING, job)
-    return job, with_details(records, job.wiring) if details and records else records
+    return job
 
 
 def _lowered(job: Job) -> Job:

@@ -1,11 +1,9 @@
-"""A model is lowered more than once: until its effects elsewhere are safe, or for wider targets.
+"""A model is rewritten more than once, and the best result is kept (``best_of``).
 
-Some effects of a write are far from it, and are seen only in the whole model: at a Loop that runs
-no iteration (``empty_loops``), or at a quantizer (``SoleReaders``). If ONNX Runtime would compute
-something else there, the model is restored, and the scatters that are not connected with the effect
-are written again (``until_safe``). If no scatter is connected with it, no scatter of the model is
-written. If the effect only comes with constants or other forms for a device, all nodes that are
-unrelated to scatters are kept.
+Some effects of a write are far from it, and are seen only in the whole model: at a quantizer
+(``SoleReaders``). If ONNX Runtime would compute something else there, the scatters that are not
+connected with the effect are written again (``until_safe``). If no scatter is connected with it, no
+scatter of the model is written.
 
 If a target refuses nodes of the result, the passes run again (``least_violating``). A scatter that
 the target lacks may become one operator of its replacement. But the nodes that compute its indices
@@ -17,7 +15,9 @@ result is made: the user has to fix the sizes first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TypeAlias
 
 import onnx_ir as ir
 
@@ -27,7 +27,7 @@ from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.marks import KEPT, NUMBER
 from onnx_scatterx.engine.passes.sole_readers import SoleReaders
 from onnx_scatterx.engine.plan.exclusive import read_only_by
-from onnx_scatterx.fitting.empty_loops import EmptyLoops
+from onnx_scatterx.fitting.declared_dims import declare_body_dims, note_body_dims
 from onnx_scatterx.graphs.cleanup import cloned
 from onnx_scatterx.graphs.traversal import (
     all_graphs,
@@ -37,67 +37,92 @@ from onnx_scatterx.graphs.traversal import (
     makers,
     reached,
 )
+from onnx_scatterx.targets.target import Target
 from onnx_scatterx.text.reasons import Refusal
+
+Change: TypeAlias = Callable[[Job], None]
+"""What another run does otherwise: it changes a job whose model was not rewritten yet."""
+
+
+def best_of(
+    job: Job, run: Callable[[Job], Job], changes: Callable[[Sequence[Job]], Iterator[Change]]
+) -> tuple[Job, Job]:
+    """Run a job, and others on copies of its model; return the best result, and the first one.
+
+    ``changes`` yields what the next run does otherwise, from the results so far: the last one
+    stands last. The best result has the fewest effects that are not safe, and then the fewest
+    violations; of equals it is the first.
+    """
+    model, before = job.model, cloned(job.model)
+    first = run(job)
+    results = [first]
+    for change in changes(results):
+        again = job.restarted()
+        again.model = cloned(before)
+        change(again)
+        results[:] = [min(results, key=_rank), run(again)]
+    best = min(results, key=_rank)
+    if best.model is not model:
+        _become(model, best.model)
+        best.model = model
+    return best, first
+
+
+def _rank(job: Job) -> tuple[bool, int, int]:
+    return bool(job.exposed), *_missing(job)
 
 
 def until_safe(job: Job, lower: Callable[[Job], None], fit: Callable[[Job], None]) -> Job:
     """Lower a model and ``fit`` it to its target, until no effect is left; return the last job.
 
     Each time more is kept: the scatters and gathers that are connected with an effect; if these are
-    kept already, every scatter (``forbidden``); if only ``fit`` has an effect, the other nodes.
+    kept already, every scatter (``forbidden``).
     """
-    model = job.model
     job.number_nodes()
-    loops, readers = EmptyLoops(model), SoleReaders(job)
-    before = cloned(model) if loops or readers else model  # else nothing is refused
-    is_fixed = bool(job.settings.given["fix"])
-    while True:
+    note_body_dims(job.model)
+    kept: dict[int, Refusal] = {}
+
+    def run(job: Job) -> Job:
+        shared = SoleReaders(job)
         lower(job)
-        exposed, other = readers.exposed(job), loops.keep_dims()
-        refused = exposed if is_fixed else exposed | other
-        forbidden, keeps_rest = job.forbidden, False
-        if not refused or forbidden is not None:
+        job.exposed = {} if job.forbidden is not None else shared.exposed(job)
+        if not job.exposed:
             fit(job)
-            if not loops.keep_dims() or is_fixed or job.keeps_rest:
-                return job
-            keeps_rest = True
-        elif not _keep(before, exposed, _after) + _keep(before, other, _before):
-            forbidden = next(iter(refused.values()))
-        _become(model, cloned(before))
-        job = job.restarted(forbidden, keeps_rest=keeps_rest)
-        readers = SoleReaders(job)
+            declare_body_dims(job.model)
+        return job
+
+    def keep(exposed: Mapping[int, Refusal], job: Job) -> None:
+        found = _connected(job.model, exposed)
+        if found.keys() <= kept.keys():
+            job.forbidden = next(iter(exposed.values()))
+        kept.update({number: why for number, why in found.items() if number not in kept})
+        for node in all_nodes(job.model):
+            if node.meta[NUMBER] in kept:
+                node.meta[KEPT] = kept[node.meta[NUMBER]]
+
+    def changes(results: Sequence[Job]) -> Iterator[Change]:
+        while results[-1].exposed:
+            yield partial(keep, results[-1].exposed)
+
+    return best_of(job, run, changes)[0] if SoleReaders(job) else run(job)
 
 
-def _keep(
-    model: ir.Model, refused: Mapping[int, Refusal], near: Callable[[ir.Node], list[ir.Node]]
-) -> int:
-    """Keep the scatters and gathers that are connected with nodes; return how many are new."""
+def _connected(model: ir.Model, refused: Mapping[int, Refusal]) -> dict[int, Refusal]:
+    """Return the numbers of the scatters and gathers that nodes lead to, and why they are kept."""
     nodes = all_nodes(model)
     holders: dict[object, list[ir.Node]] = {body: [n] for n in nodes for body in graphs_of(n)}
 
     def around(node: ir.Node) -> list[ir.Node]:
         function = called_function(model, node)
         called = [] if function is None else all_nodes(function)
-        return near(node) + holders.get(node.graph, []) + called
+        return list(node.successors()) + holders.get(node.graph, []) + called
 
-    new = 0
+    found: dict[int, Refusal] = {}
     for start in [n for n in nodes if n.meta[NUMBER] in refused]:
         for node in reached([start], around):
-            if (is_scatter(node) or is_gather(node)) and KEPT not in node.meta:
-                node.meta[KEPT] = refused[start.meta[NUMBER]]
-                new += 1
-    return new
-
-
-def _before(node: ir.Node) -> list[ir.Node]:
-    """Return the nodes on which a node depends directly, those in its bodies too."""
-    inside = [inner for body in graphs_of(node) for inner in body]
-    return inside + makers(node.inputs)
-
-
-def _after(node: ir.Node) -> list[ir.Node]:
-    """Return the nodes that read a node directly."""
-    return list(node.successors())
+            if is_scatter(node) or is_gather(node):
+                found.setdefault(node.meta[NUMBER], refused[start.meta[NUMBER]])
+    return found
 
 
 _FLOATS = {t for t in ir.DataType if t.is_floating_point()}
@@ -105,28 +130,29 @@ _FLOATS = {t for t in ir.DataType if t.is_floating_point()}
 
 def least_violating(job: Job, run: Callable[[Job], Job]) -> Job:
     """Rewrite a model by ``run``, again for wider targets if that may help; return the best job."""
-    model, target = job.model, job.settings.target
+    target = job.settings.target
     if not target.is_limited or not job.has_scatters:
         return run(job)
-    before, unrelated = cloned(model), _unrelated(model)
-    first = best = run(job)
-    if first.refused <= unrelated or any(v.op == "input" for v in first.violations):
-        return first
-    all_operators = target.with_all_operators()
-    kept = any(outcome.kept for outcome in first.outcomes)
-    for own, more in ((target, [*first.wider, all_operators]), (all_operators, [])):
-        if own is target and not kept:
-            continue
-        again = job.restarted()
-        again.model, again.target, again.wider = cloned(before), own, more
-        result = run(again)
-        if _missing(result) < _missing(best):
-            best = result
+    unrelated = _unrelated(job.model)
+
+    def changes(results: Sequence[Job]) -> Iterator[Change]:
+        (first,) = results
+        if first.refused <= unrelated or any(v.op == "input" for v in first.violations):
+            return
+        all_operators = target.with_all_operators()
+        if any(outcome.kept for outcome in first.outcomes):
+            yield partial(_allow, target, [*first.wider, all_operators])
+        yield partial(_allow, all_operators, [])
+
+    best, first = best_of(job, run, changes)
     if best is not first:
-        _become(model, best.model)
-        best.model = model
         best.violations_if_kept, _ = _missing(first)
     return best
+
+
+def _allow(target: Target, wider: Sequence[Target], job: Job) -> None:
+    """Let scatters be written for another target, and then for wider ones."""
+    job.target, job.wider = target, wider
 
 
 def _unrelated(model: ir.Model) -> set[ir.Node]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -29,7 +29,7 @@ from onnx_scatterx.tell.duplicates import Duplicates, duplicates_of
 from onnx_scatterx.tell.entries import Action, Entry, GatherReport, ScatterReport
 from onnx_scatterx.tell.report import Report
 from onnx_scatterx.tell.term_text import footprint_text
-from onnx_scatterx.text.reasons import LAST_BIT, FloatReason, Missing, Reason, Refusal
+from onnx_scatterx.text.reasons import FloatReason, Missing, Reason, Refusal
 
 AXES = "axis-limit: no axis has 2^31 elements or more"
 """The assumption on sizes that are known only at run time (``AXIS_LIMIT``)."""
@@ -52,30 +52,25 @@ class NodeRecord:
     doubted: tuple[Clause, ...] = ()
 
 
-def records_of(
-    outcomes: Sequence[Outcome],
-    gathers: Mapping[ir.Graph, Mapping[ir.Node, Access | Refusal]],
-    knowledge: Knowledge,
-    names: Mapping[ir.Node, NodeNames],
-) -> tuple[NodeRecord, ...]:
-    """Return a record of every scatter, and of the gathers that were to be simplified.
-
-    ``names`` are those before the rewriting.
-    """
-    made = []
-    for outcome in outcomes:
+def records_of(job: Job) -> tuple[NodeRecord, ...]:
+    """Return a record of every scatter, and of the gathers that were to be simplified."""
+    made, knowledge = [], job.analyses.full.knowledge
+    promises = tuple(map(str, job.assumed))
+    for outcome in job.outcomes:
         where, scope = _graph_name(outcome, knowledge), knowledge.scopes[outcome.graph]
         accesses: list[tuple[ir.Node, Access | Refusal | None]] = [
             *((node, lifted.scatter) for node, lifted in outcome.provenance.scatters.items()),
-            *gathers.get(outcome.graph, {}).items(),
+            *job.gathers.get(outcome.graph, {}).items(),
         ]
         for node, access in accesses:
             in_theory = InTheory(access) if isinstance(access, Access) else None
-            called = names[node]
+            called = job.called[node]
             make = partial(_entry, node, outcome, where, called, knowledge)
             entry = within_limits(partial(make, in_theory))
             if entry is None:
                 in_theory, entry = None, make(None)
+            if entry.action is not Action.KEPT:
+                entry = replace(entry, facts=(*entry.facts, *promises))
             made.append(NodeRecord(node, entry, in_theory, called, scope, knowledge.suspected))
     return tuple(made)
 
@@ -100,8 +95,13 @@ def told_records(job: Job, records: Sequence[NodeRecord]) -> tuple[NodeRecord, .
 def report_of(
     job: Job, records: Sequence[NodeRecord], before: Counter[str], after: Counter[str]
 ) -> Report:
-    """Return the report on a job, without what only the settings and the assumptions say."""
+    """Return the report on a job, without what only the settings say.
+
+    If a pass changed the model, the result holds under all promises.
+    """
     entries = tuple(record.entry for record in records)
+    facts = [f for e in entries if e.action is not Action.KEPT for f in e.facts]
+    promises = map(str, job.assumed if job.modified else ())
     gathers = tuple(entry for entry in entries if isinstance(entry, GatherReport))
     new = (node for node in all_nodes(job.model) if NUMBER not in node.meta)
     return Report(
@@ -109,7 +109,7 @@ def report_of(
         tuple(entry for entry in entries if isinstance(entry, ScatterReport)),
         before.total(),
         after.total(),
-        tuple(dict.fromkeys(f for e in entries if e.action is not Action.KEPT for f in e.facts)),
+        tuple(dict.fromkeys((*facts, *promises))),
         before,
         after,
         gathers=gathers,
@@ -150,7 +150,7 @@ def _entry(
         if refusal is not None:
             refusal = outcome.provenance.with_limit(node, refusal)
     if refusal is not None and not isinstance(refusal.detail, Missing):
-        refusal = Refusal(refusal.reason, refusal.shown)  # a report needs no terms
+        refusal = replace(refusal, detail=refusal.shown)  # a report needs no terms
     common: dict[str, Any] = {
         "node": called.name,
         "op": node.op_type,
@@ -184,8 +184,7 @@ def _entry(
 def _in_onnxruntime(node: ir.Node) -> tuple[str, ...]:
     """Return why ONNX Runtime may compute other values of what replaces a node."""
     why = node.meta.get(QUANTIZED)
-    changed = [why] if isinstance(why, FloatReason) and why.keeps_scatter else []
-    return tuple(map(str, dict.fromkeys((*changed, *node.meta.get(LAST_BIT, ())))))
+    return (str(why),) if isinstance(why, FloatReason) and why.keeps_scatter else ()
 
 
 def _quantized(node: ir.Node) -> str:
@@ -201,7 +200,7 @@ def _with_doubts(refusal: Refusal | None, knowledge: Knowledge) -> Refusal | Non
     if refusal is None or refusal.reason is not Reason.UNKNOWN_RANK or not knowledge.suspected:
         return refusal
     promises = " ".join(f"--assume '{clause}'" for clause in knowledge.suspected)
-    return Refusal(refusal.reason, f"{refusal.detail}; try {promises}")
+    return replace(refusal, detail=f"{refusal.detail}; try {promises}")
 
 
 def _collisions(

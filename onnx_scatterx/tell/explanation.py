@@ -6,16 +6,10 @@ import math
 import os
 import textwrap
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
-from onnx_scatterx.doors.api.optimization import (
-    inspect_named,
-    inspect_records,
-    loaded_ir,
-    optimize,
-)
 from onnx_scatterx.engine.budget.spending import LimitError, budget, own_budget, within_limits
 from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
@@ -24,7 +18,7 @@ from onnx_scatterx.files.model_source import AnyModel
 from onnx_scatterx.graphs.cleanup import cloned
 from onnx_scatterx.observer import NOBODY, Observer, Progress
 from onnx_scatterx.options.table import Options
-from onnx_scatterx.pipeline.run import command_budget, rewritten_under
+from onnx_scatterx.pipeline.running import command_budget
 from onnx_scatterx.processes.collection import raised_gc_threshold
 from onnx_scatterx.targets.catalogue import BASES
 from onnx_scatterx.tell.advice.advise import advise_on
@@ -33,10 +27,17 @@ from onnx_scatterx.tell.advice.change import Change, Command
 from onnx_scatterx.tell.advice.whole import Whole, bounded
 from onnx_scatterx.tell.builder import NodeRecord
 from onnx_scatterx.tell.entries import Entry, ScatterReport
+from onnx_scatterx.tell.inquiry import (
+    inspect_named,
+    inspect_records,
+    loaded_ir,
+    optimized,
+)
 from onnx_scatterx.tell.kept_advice import Advice, Way
 from onnx_scatterx.tell.report import Report
+from onnx_scatterx.tell.reporting import rewritten_under
 from onnx_scatterx.tell.sections import parts
-from onnx_scatterx.text.reasons import Reason
+from onnx_scatterx.text.reasons import Reason, noted_places
 from onnx_scatterx.text.visible_text import in_lines, visible
 
 _INDENT = 12
@@ -94,6 +95,7 @@ def advised(
     ``observer`` is told how many changes were tried.
 
     >>> import onnx.parser
+    >>> from onnx_scatterx import optimize
     >>> body = "".join(f"y{k+1} = ScatterND (y{k}, i, u)  " for k in range(3))
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[64] y0, int64[4, 1] i, float[4] u) => (float[64] z)
@@ -150,6 +152,7 @@ def explain(
     *,
     theory: bool = False,
     moves: bool = False,
+    where: bool = False,
     command: Command | None = None,
     on_progress: Progress | None = None,
     width: int = 100,
@@ -167,6 +170,8 @@ def explain(
         theory: add the x-transformer as ``J = p(f(p1(I)) ++ p2(I))`` (Definition 10), and the
             verdict with its witness.
         moves: add the strided copies that write the same, or the reason why no list of copies does.
+        where: add the files of the rules that remove the scatter, or the line of code that refused
+            to.
         command: the beginning of the commands in the text.
         on_progress: is called with the progress, as by ``optimize``.
         width: how many letters a line has at most, unless a name is longer.
@@ -204,6 +209,7 @@ def explain(
         node,
         theory=theory,
         moves=moves,
+        where=where,
         command=command,
         on_progress=on_progress,
         **options,
@@ -247,6 +253,7 @@ def explanations(
     *,
     theory: bool = False,
     moves: bool = False,
+    where: bool = False,
     command: Command | None = None,
     on_progress: Progress | None = None,
     **options: Unpack[Options],
@@ -255,7 +262,7 @@ def explanations(
     observer = Observer(on_progress)
     settings = Settings.of(**options)
     loaded = loaded_ir(model, observer)
-    with command_budget(loaded, settings):
+    with command_budget(loaded, settings), noted_places() if where else nullcontext():
         if node is None:
             _, records = inspect_records(loaded, settings, observer, details=False)
         else:
@@ -266,18 +273,26 @@ def explanations(
             tried = advise_on(whole, records, command=command, observer=observer)
         next_ = {node: advice for advice in tried for node in advice.nodes}
         return [
-            _explained(a, next_.get(a.entry.node), theory=theory, copies=moves) for a in records
+            _explained(a, next_.get(a.entry.node), theory=theory, copies=moves, where=where)
+            for a in records
         ]
 
 
 def _explained(
-    record: NodeRecord, advice: Advice | None, *, theory: bool, copies: bool
+    record: NodeRecord, advice: Advice | None, *, theory: bool, copies: bool, where: bool
 ) -> Explanation:
     described = within_limits(lambda: list(parts(record, theory=theory, copies=copies)))
     with own_budget():  # without the canonical form, no steps go into proofs
         answer, *rest = described or parts(replace(record, in_theory=None), theory=theory)
-    sections = (answer, ("next", [] if advice is None else advice.way_lines()), *rest)
+    code = ("code", _code(record.entry) if where else [])
+    sections = (answer, ("next", [] if advice is None else advice.way_lines()), *rest, code)
     return Explanation(record.entry, tuple((label, tuple(text)) for label, text in sections))
+
+
+def _code(entry: Entry) -> list[str]:
+    """Return the line of the refusal, or the files of the rules, in the package."""
+    refused = [] if entry.refusal is None else [entry.refusal.place]
+    return refused or [f"rewrites/{rule}.py" for rule in entry.rules]
 
 
 def _wrapped(label: str, text: str, width: int) -> list[str]:
@@ -315,7 +330,7 @@ def _smaller(
             given["target"] = name
         with suppress(ScatterXError, LimitError):
             whole.charge(whole.model)
-            other = optimize(model, **given).report
+            other = optimized(model, **given).report
             nodes, about = other.nodes_after, other.about
             is_whole = all(s.reason is not Reason.MODEL_LIMIT for s in other.scatters)
             if is_whole and nodes < best and not (about and about.is_larger):

@@ -43,12 +43,11 @@ class Report(ShownInTables):
     """All scatters of a model, and the node counts before and after.
 
     ``gathers`` are the nodes that read by indices, if ``with_gathers``. ``planned`` says that the
-    model was not changed (``inspect``). The result is right under ``assumptions``; the other given
-    ones, ``not_needed``, change nothing. ``violations`` are the nodes and inputs of the result that
-    the target does not take; if scatters were removed by operators that it lacks, there would be
-    ``violations_if_kept`` otherwise. If it reads no newer operator set, ``opset_lowered`` is the
-    one to which a newer model was lowered, and ``opset_kept`` that of a model that could not be
-    lowered.
+    model was not changed (``inspect``). The result is right under ``assumptions``. ``violations``
+    are the nodes and inputs of the result that the target does not take; if scatters were removed
+    by operators that it lacks, there would be ``violations_if_kept`` otherwise. If it reads no
+    newer operator set, ``opset_lowered`` is the one to which a newer model was lowered, and
+    ``opset_kept`` that of a model that could not be lowered.
     ``about`` has the model and the options, for its page.
     """
 
@@ -64,7 +63,6 @@ class Report(ShownInTables):
     with_gathers: bool = False
     only_refused_gathers: bool = False
     """Whether only those gathers were to be removed that the target does not take."""
-    not_needed: tuple[str, ...] = ()
     violations: tuple[Violation, ...] = ()
     violations_if_kept: int | None = None
     opset_lowered: int | None = None
@@ -120,7 +118,7 @@ class Report(ShownInTables):
             **(plain_fields(self, "gathers gathers_removed") if self.with_gathers else {}),
             "nodes": {"before": self.nodes_before, "after": self.nodes_after},
             "ops": {"before": dict(self.ops_before), "after": dict(self.ops_after)},
-            **plain_fields(self, f"assumptions not_needed {behind} needs_runtime"),
+            **plain_fields(self, f"assumptions {behind} needs_runtime"),
             "fixed": dict(self.fixed),
             **plain_fields(self, "to_fix advice"),
         }
@@ -227,10 +225,8 @@ class Report(ShownInTables):
         return [f"{told}{letter}{where}"]
 
     def assumption_lines(self) -> list[str]:
-        """Return the assumptions, the needed and the others, in lines."""
-        assumed = ["assumed:", *(f"  {fact}" for fact in self.assumptions)]
-        idle = f"assumed and not needed: {'; '.join(self.not_needed)}"
-        return [*(assumed if self.assumptions else ()), *([idle] if self.not_needed else ())]
+        """Return the assumptions in lines."""
+        return ["assumed:", *(f"  {fact}" for fact in self.assumptions)] if self.assumptions else []
 
     def move_lines(self) -> list[str]:
         """Return in a line what the scatters of known sizes move, and the least that is known.

@@ -1,14 +1,18 @@
 """Every reason that the tool can give, with its text.
 
 `Reason`: why a scatter or gather is kept. `FloatReason`: why a write between quantizers stays on
-floats. `LastBit`: why ONNX Runtime may compute other last bits of a result.
+floats. `LastBit`: why another operator set may change the last bits of a result.
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from types import FrameType
 from typing import TypeVar, cast
 
 from onnx_scatterx.text.visible_text import shortened
@@ -32,7 +36,6 @@ class Reason(enum.Enum):
     IRREGULAR = "the written positions do not form a few boxes"
     DIAGONAL = "the write is along a diagonal of the data"
     QUANTIZER = "ONNX Runtime would change quantizers of the model, and so other values"
-    EMPTY_LOOP = "an empty output of a Loop without iterations would have other dims"
     COLLIDES = "two updates write the same element"
     MAY_COLLIDE = "two updates may write the same element"
     NO_CUT = "the order of the written regions is unknown"
@@ -72,7 +75,6 @@ _MISSING = {
     Reason.IRREGULAR: "positions that form a few boxes, or a target that allows dense forms",
     Reason.DIAGONAL: "a form of operators for this combination of axes and element type",
     Reason.QUANTIZER: "one normal and positive scale for all written values",
-    Reason.EMPTY_LOOP: "a Loop that runs at least once, or declared dims of its body's outputs",
     Reason.COLLIDES: "positions that are all different: ONNX does not say which update wins",
     Reason.MAY_COLLIDE: "a proof that no two updates go to one element",
     Reason.NO_CUT: "a proof of the order of the written regions at every size",
@@ -92,15 +94,51 @@ _MISSING = {
 }
 
 
+_places_are_noted: ContextVar[bool] = ContextVar("places_are_noted", default=False)
+
+
+@contextmanager
+def noted_places() -> Iterator[None]:
+    """Let each refusal of this block note the line of code that gave it.
+
+    >>> with noted_places():
+    ...     refusal = attempt(lambda: refuse_unless(1 < 0))
+    >>> refusal.place.startswith("<doctest")
+    True
+    """
+    token = _places_are_noted.set(True)
+    try:
+        yield
+    finally:
+        _places_are_noted.reset(token)
+
+
+def _place() -> str:
+    """Return the innermost line of code that is not of this file, such as rewrites/pad.py:40."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and frame.f_code.co_filename in (__file__, "<string>"):
+        frame = frame.f_back
+    if frame is None:
+        return ""
+    path = frame.f_code.co_filename.replace("\\", "/").rpartition("/onnx_scatterx/")[2]
+    return f"{path}:{frame.f_lineno}"
+
+
 @dataclass(frozen=True)
 class Refusal:
     """Why something was not done: a reason, and its detail, such as an axis or a name.
 
-    The detail is any object. Its text is made only if the refusal is printed.
+    The detail is any object. Its text is made only if the refusal is printed. ``place`` is the line
+    of code that gave the refusal, if ``noted_places`` asked for it.
     """
 
     reason: Reason
     detail: object = ""
+    place: str = field(default="", compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if _places_are_noted.get() and not self.place:
+            object.__setattr__(self, "place", _place())
 
     @property
     def shown(self) -> str:
@@ -119,9 +157,9 @@ class Refusal:
 class RefusedError(Exception):
     """Carries a refusal from the place where a condition fails to the caller of `attempt`."""
 
-    def __init__(self, reason: Reason, detail: object = "") -> None:
+    def __init__(self, reason: Reason, detail: object = "", place: str = "") -> None:
         super().__init__(reason.value)
-        self.refusal = Refusal(reason, detail)
+        self.refusal = Refusal(reason, detail, place)
 
 
 @dataclass(frozen=True)
@@ -199,10 +237,6 @@ _KEPT = frozenset(
 )
 
 
-LAST_BIT = "onnx_scatterx.last_bit"
-"""The key of the reasons in the ``meta`` of a scatter or gather that was replaced."""
-
-
 def attempt(work: Callable[[], T]) -> T | Refusal:
     """Return the result of a function, or the refusal that the function raises.
 
@@ -220,7 +254,7 @@ def attempt(work: Callable[[], T]) -> T | Refusal:
 def granted(result: T | Refusal | None) -> T:
     """Return a result. Raise RefusedError if it is a refusal, or None (a refusal by NO_RULE)."""
     if isinstance(result, Refusal):
-        raise RefusedError(result.reason, result.detail)
+        raise RefusedError(result.reason, result.detail, result.place)
     refuse_unless(result is not None)
     return cast("T", result)
 
@@ -246,12 +280,8 @@ def refuse_unless(holds: object, reason: Reason = Reason.NO_RULE, detail: object
 
 
 class LastBit(enum.Enum):
-    """A reason why the last bit of a result may differ. The value is the text for users."""
+    """Why another operator set may change the last bit of a result: the text for users."""
 
-    FLOAT16 = "ONNX Runtime may round float16 once more or once less between two nodes"
-    PACKED = "ONNX Runtime computes a product with a constant by another kernel"
-    PLACE = "ONNX Runtime computes other last bits of a function at another place of a tensor"
-    FUSED = "ONNX Runtime may fuse nodes that become neighbours, under its default options"
     DEFINED = "ONNX Runtime computes a function otherwise than ONNX defines it"
     KERNEL = "ONNX Runtime has another kernel for an operator in another operator set"
 
@@ -267,9 +297,9 @@ def add_to_metadata(metadata: MutableMapping[str, str], reasons: Iterable[str]) 
     """Add sentences of LastBit and FloatReason to a model's metadata.
 
     >>> metadata = {IN_ONNXRUNTIME: "MOVED"}
-    >>> add_to_metadata(metadata, [str(LastBit.FUSED)])
+    >>> add_to_metadata(metadata, [str(LastBit.KERNEL)])
     >>> metadata[IN_ONNXRUNTIME]
-    'FUSED, MOVED'
+    'KERNEL, MOVED'
     """
     told = {*from_metadata(metadata), *reasons}
     if told:

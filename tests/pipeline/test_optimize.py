@@ -107,14 +107,6 @@ def test_progress() -> None:
         assert told[-1][0] == last
 
 
-def test_assumptions_that_are_tried_are_told() -> None:
-    told: list[str] = []
-    onnx_scatterx.inspect(
-        parse(AT_RUN), assume=["N <= 9"], on_progress=lambda stage, *_: told.append(stage)
-    )
-    assert "finding out which assumptions are needed" in told
-
-
 def test_log(caplog: pytest.LogCaptureFixture) -> None:
     model = parse(ROW)
     model.graph.node[0].name = "a\x1bname"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from onnx_scatterx.doors.api import optimization
 from onnx_scatterx.doors.cli import main
+from onnx_scatterx.tell import inquiry
 from tests.doors.cli.test_cli import YOLOX, error_of, saved
 from tests.helpers.late import patient
 
@@ -125,9 +125,7 @@ def test_the_status_says_which_signal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     before = signal.signal(number, signal.SIG_DFL)
-    monkeypatch.setattr(
-        optimization, "inspect_records", lambda *_, **__: signal.raise_signal(number)
-    )
+    monkeypatch.setattr(inquiry, "inspect_records", lambda *_, **__: signal.raise_signal(number))
     try:
         assert main(["inspect", YOLOX]) == status
         assert signal.getsignal(number) is signal.SIG_DFL

@@ -13,7 +13,7 @@ OTHERS = {
     "compare/interface.py": "reads the defaults of inputs",
     "engine/plan/commit.py": "asks whether the writer made a constant",
     "fitting/known_values.py": "keeps tensors of operators that are written anew",
-    "fitting/unchecked_dims.py": "asks whether a value is a constant at all",
+    "fitting/declared_dims.py": "asks whether a value is a constant at all",
 }
 
 

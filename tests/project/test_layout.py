@@ -1,5 +1,6 @@
 """The project as a whole: its folders, its imports, and what its files must not say."""
 
+import ast
 import importlib
 import importlib.metadata
 import importlib.resources
@@ -70,6 +71,27 @@ FRESH = """if True:
     files = [str(getattr(m, '__file__', '')) for m in sys.modules.values()]
     files = [file for file in files if 'scatterx' in file]
     print(len(files), len(set(files)))"""
+
+
+def test_the_dependencies_are_what_modules_import() -> None:
+    """Beside the packages that these bring, the optional ones, and the compilers of devices."""
+    brought, optional = (
+        {"google", "markupsafe", "ml_dtypes"},
+        {"argcomplete", "olive", "torch", "z3"},
+    )
+    imported = set()
+    for path in (ROOT / "onnx_scatterx").rglob("*.py"):
+        if path.parent.name == "consumers":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                imported.add(node.module.partition(".")[0])
+    others = imported - sys.stdlib_module_names - {"onnx_scatterx"}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needs = {re.split("[>=;]", need)[0].replace("-", "_") for need in project["dependencies"]}
+    assert others - brought - optional == needs
 
 
 @pytest.mark.slow

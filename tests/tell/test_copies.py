@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnx_scatterx.doors.api.optimization import inspect_records
 from onnx_scatterx.engine.budget.spending import own_budget
 from onnx_scatterx.engine.lift.in_theory import InTheory
 from onnx_scatterx.engine.passes.settings import Settings
@@ -16,6 +15,7 @@ from onnx_scatterx.engine.terms.terms import Symbol, Term, term
 from onnx_scatterx.files.model_source import AnyModel
 from onnx_scatterx.tell import copies
 from onnx_scatterx.tell.explanation import explain
+from onnx_scatterx.tell.inquiry import inspect_records
 from onnx_scatterx.tell.shown_boxes import example_numbers, shape_at, value_at
 from onnx_scatterx.theory import Move
 from tests.helpers.examples import are_all, daily

@@ -9,8 +9,8 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.tell.explanation import explain
-from onnx_scatterx.text.reasons import Reason
+from onnx_scatterx.tell.explanation import explain, explanations
+from onnx_scatterx.text.reasons import Reason, Refusal
 from tests.helpers.support import parse
 
 MODELS = sorted((Path(__file__).parents[2] / "models").glob("*.onnx"))
@@ -230,3 +230,24 @@ def test_the_words_are_the_numbers() -> None:
 
 def test_every_reason_says_what_is_missing() -> None:
     assert all(reason.missing for reason in Reason)
+
+
+@pytest.mark.parametrize("model", MODELS[::9], ids=lambda path: path.stem)
+def test_where_it_was_decided(model: Path) -> None:
+    """A rule is a file; a refusal is a line that gives a reason, or asks a function that does."""
+    package = Path(onnx_scatterx.__file__).parent
+    for told in explanations(model, target="rknn", where=True):
+        named = dict(told.parts)["code"]
+        if told.entry.refusal is None:
+            assert named == tuple(f"rewrites/{rule}.py" for rule in told.entry.rules)
+            assert all((package / name).is_file() for name in named)
+            continue
+        ((file, line),) = (place.split(":") for place in named)
+        code = (package / file).read_text(encoding="utf-8").splitlines()[int(line) - 1]
+        assert re.search(r"Refusal|RefusedError|refuse_unless|granted|only|error", code), named
+
+
+def test_no_place_is_noted_unless_asked_for() -> None:
+    told = explanations(MODELS[0], target="rknn")
+    assert all(dict(part.parts)["code"] == () for part in told)
+    assert Refusal(Reason.NO_RULE).place == ""

@@ -147,16 +147,6 @@ def test_the_page_says_the_same() -> None:
     assert empty.cells == []
 
 
-def test_what_was_assumed_and_not_needed() -> None:
-    report = Report("standard", (GONE,), 3, 2, not_needed=("a <= 1", "b: unique"))
-    idle = "assumed and not needed: a <= 1; b: unique"
-    assert idle in str(report).splitlines()
-    page = report.to_html()
-    assert "<h3>Assumed and not needed</h3>\n<ul><li>a &lt;= 1</li><li>b: unique</li></ul>" in page
-    # A model without scatters needs nothing at all.
-    assert str(Report("standard", (), 3, 3, not_needed=("a <= 1", "b: unique"))).endswith(idle)
-
-
 def test_kept_scatters_need_no_assumption() -> None:
     model = parse("""g (float[N, 2] x, int64[M, 1] i, float[M, 2] u) => (float[N, 2] y)
         { y = ScatterND(x, i, u) }""")

@@ -89,14 +89,6 @@ PROVOKED = {
     Reason.IRREGULAR: f"""{OPSET} g (float[10,11] x, float[10,11] u) => (float[10,11] y)
         <int64[10,11] i = {{{SHUFFLED}}}> {{ y = ScatterElements <axis = 1> (x, i, u) }}""",
     Reason.DIAGONAL: nd("3,3", "", "3", DIAGONAL),
-    Reason.EMPTY_LOOP: f"""{OPSET} g (float[N,2] x, float[1,2] u, int64 n) => (float[?,2] y, z)
-        <int64[1,1] i = {{0}}, int64[1] zero = {{0}}, int64[1] one = {{1}}, bool on = {{1}}> {{
-            y, z = Loop (n, on, x) <body = b (int64 turn, bool go, float[a,2] c)
-                => (bool more, float[d,2] next, float[e,2] part) {{
-                    more = Identity (go)
-                    next = Identity (c)
-                    first = Slice (c, zero, one, zero)
-                    part = ScatterND (first, i, u) }}> }}""",
     Reason.COLLIDES: nd("4,1", "", "3,1", "<int64[3,1] i = {1, 1, 1}>"),
     Reason.MAY_COLLIDE: nd("N,2", "", "2,2", "<int64[2,1] i = {3, -1}>"),
     Reason.NO_CUT: EVERY_SEVENTEENTH,

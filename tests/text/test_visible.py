@@ -14,8 +14,8 @@ from onnx import helper
 
 import onnx_scatterx
 from onnx_scatterx import ScatterXError
-from onnx_scatterx.doors.api import optimization
 from onnx_scatterx.doors.cli import main
+from onnx_scatterx.tell import inquiry
 from onnx_scatterx.text.visible_text import as_html, visible
 from tests.helpers.examples import are_all
 from tests.helpers.html import Page
@@ -136,7 +136,7 @@ def test_a_bug_is_seen_too(
     def broken(*_: object, **__: object) -> None:
         raise AssertionError(f"of {EVIL}")
 
-    monkeypatch.setattr(optimization, "inspect_records", broken)
+    monkeypatch.setattr(inquiry, "inspect_records", broken)
     assert main(["inspect", hostile]) == 2
     assert "this is a bug" in (printed := capsys.readouterr().err)
     assert printed.replace("\n", "").isprintable()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack, overload
@@ -12,25 +11,16 @@ import onnx_ir as ir
 
 from onnx_scatterx.doors.api.result import Result, raise_unmet
 from onnx_scatterx.engine.passes.settings import Settings
-from onnx_scatterx.errors import ScatterXError, VerifyError
-from onnx_scatterx.files.io import Opened, open_model
-from onnx_scatterx.files.merge import Original
-from onnx_scatterx.files.model_source import AnyModel, IrLike, MessageLike, ModelSource
-from onnx_scatterx.files.reading import recorded
-from onnx_scatterx.files.size import file_size
-from onnx_scatterx.graphs.cleanup import cloned
-from onnx_scatterx.observer import NOBODY, Observer, Progress, Watch
+from onnx_scatterx.errors import VerifyError
+from onnx_scatterx.files.model_source import AnyModel, IrLike, MessageLike
+from onnx_scatterx.observer import Observer, Progress, Watch
 from onnx_scatterx.options.table import DEFAULTS, Options, Strict, checked_strict
-from onnx_scatterx.pipeline.run import optimize_ir
-from onnx_scatterx.processes.collection import raised_gc_threshold
 from onnx_scatterx.tell.builder import NodeRecord
-from onnx_scatterx.tell.entries import About
+from onnx_scatterx.tell.inquiry import inspect_records, optimized
 from onnx_scatterx.tell.report import Report
 
 if TYPE_CHECKING:
     from onnx_scatterx.compare.result import Verification
-
-_NAMES = 5  # that an error lists
 
 
 def inspect(
@@ -53,51 +43,6 @@ def inspect(
 
     """
     return inspect_records(model, Settings.of(**options), Observer(on_progress))[0]
-
-
-def inspect_records(
-    model: AnyModel, settings: Settings, observer: Observer = NOBODY, *, details: bool = True
-) -> tuple[Report, tuple[NodeRecord, ...]]:
-    """Return the report of ``inspect``, and the records from which it was made."""
-    opened, loaded = opened_ir(model, observer)
-    report, records = optimize_ir(
-        loaded, settings, planned=True, details=details, observer=observer
-    )
-    return replace(report, about=About.of(loaded, opened, settings.options())), records
-
-
-def inspect_named(
-    model: AnyModel, node: str, settings: Settings, observer: Observer = NOBODY
-) -> tuple[Settings, tuple[NodeRecord, ...]]:
-    """Return the records of the scatters or gathers of a name; several graphs may use one name.
-
-    The returned settings have ``gathers`` if a gather has this name. Raises ScatterXError if no
-    scatter and no gather has this name.
-    """
-    _, records = inspect_records(model, settings, observer, details=False)
-    named = tuple(record for record in records if record.entry.node == node)
-    if named:
-        return settings, named
-    if not settings.given["gathers"]:
-        return inspect_named(model, node, settings.but(gathers=True))
-    names = list(dict.fromkeys(record.entry.node for record in records))
-    if not names:
-        raise ScatterXError(f"no scatter or gather is called {node!r}: the model has none")
-    near = difflib.get_close_matches(node, names, _NAMES, 0.5) or names[:_NAMES]
-    there = ", ".join([*near, "..."] if len(near) < len(names) else near)
-    raise ScatterXError(f"no scatter or gather is called {node!r}; there is {there}")
-
-
-def loaded_ir(model: AnyModel, observer: Observer = NOBODY) -> ir.Model:
-    """Return a copy of a model as an ``onnx_ir.Model``."""
-    return opened_ir(model, observer)[1]
-
-
-def opened_ir(model: AnyModel, observer: Observer) -> tuple[Opened, ir.Model]:
-    """Return the opened model, and an ``onnx_ir.Model`` of it that may be changed."""
-    observer.stage("reading", what=ModelSource.of(model).source or "")
-    opened = open_model(model)
-    return opened, cloned(opened.model) if opened.message is None else opened.model
 
 
 @overload
@@ -148,14 +93,13 @@ def optimize(
         gathers: replace Gather, GatherElements and GatherND by a Slice, too, if they read a box and
             the Slice takes no more nodes.
         assume: promises about the inputs, such as ``["seq <= 4096", "positions: contiguous,
-            nonnegative"]`` or the same as a mapping. The used assumptions are in the report and
-            in the metadata of the new model.
+            nonnegative"]`` or the same as a mapping. If the model is changed, they are in the
+            report and in the metadata of the new model.
         deterministic: let the last update win if several updates are known to write one element.
             ONNX leaves open which one wins.
         last_bits: compute a function of masked elements, as in ``x[m] = log(x[m])``, for all
-            elements, even if ONNX Runtime gives other last bits at another place of a tensor. The
-            entry of the scatter says so. A function with the same bits everywhere is always
-            computed for all elements.
+            elements, even if ONNX Runtime gives other last bits at another place of a tensor. A
+            function with the same bits everywhere is always computed for all elements.
         size_hint: usual values of symbolic sizes, for targets that estimate time. The result is
             right at all sizes.
         opset: raise an older model to this operator set (TensorScatter needs 24), or lower a newer
@@ -172,8 +116,7 @@ def optimize(
             "taken", raise an error only for what it refuses.
         on_progress: is called with the name of a stage, how much of the stage is done, and its
             total (0 if unknown): ``("planning", 3, 12)``. The stages are "reading", "analysing",
-            "planning", with promises "finding out which assumptions are needed", and with
-            ``verify`` "verifying".
+            "planning", and with ``verify`` "verifying".
         on_pass: is called after each pass of the pipeline, with the name of the pass and the model.
 
     Returns:
@@ -209,24 +152,12 @@ def optimize(
     return result
 
 
-@raised_gc_threshold()
 def optimize_records(
     model: AnyModel, observer: Observer, **options: Any
 ) -> tuple[Result[Any], tuple[NodeRecord, ...]]:
     """Return the result of ``optimize``, and the records from which its report was made."""
-    with recorded() as read:
-        settings = Settings.of(**options)
-        opened, loaded = opened_ir(model, observer)
-        proto, given = opened.message, opened.given
-        original = None if proto is None else Original(proto, loaded, ours=opened.ours)
-        report, records = optimize_ir(loaded, settings, observer=observer)
-    about = About.of(loaded, opened, settings.options())
-    made: Any = loaded
-    if original is not None:
-        made = original.merged(loaded)
-        about = replace(about, size_after=file_size(made))
-    report = replace(report, about=about)
-    return Result(made, report, given.source, read), records
+    done = optimized(model, observer, **options)
+    return Result(done.model, done.report, done.source_path, done.read), done.records
 
 
 def _verified(

@@ -5,21 +5,17 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
-
-import onnx
-import onnx_ir as ir
+from typing import TYPE_CHECKING, Any, Generic
 
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files.reading import Files
 from onnx_scatterx.files.saving import MESSAGE_LIMIT, save
 from onnx_scatterx.options.table import Strict
+from onnx_scatterx.tell.inquiry import M
 from onnx_scatterx.tell.report import Report
 
 if TYPE_CHECKING:
     from onnx_scatterx.compare.result import Verification
-
-M = TypeVar("M", onnx.ModelProto, ir.Model)
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_options(command.add_argument_group("what may be written"))
     add(command, "--theory", "add the equation and the verdict")
     add(command, "--moves", "add the strided copies that do it")
+    add(command, "--where", "add the files of the rules, or the line of code that refused")
     add_json(command)
 
 
@@ -42,6 +43,7 @@ def run(args: argparse.Namespace) -> int:
             "on_progress": tell,
             "theory": args.theory,
             "moves": args.moves,
+            "where": args.where,
             "command": command_of(args),
             **settings(args),
         }

@@ -66,9 +66,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _inspect(args: argparse.Namespace) -> int:
-    from onnx_scatterx.doors.api.optimization import inspect_records
     from onnx_scatterx.engine.passes.settings import Settings
     from onnx_scatterx.observer import Observer
+    from onnx_scatterx.tell.inquiry import inspect_records
 
     args.model = args.models[0]
     model = given_model(args.model)

@@ -125,6 +125,8 @@ class Job:
     observer: Observer = NOBODY
     fusions: frozenset[object] | None = None  # what ONNX Runtime rewrites of the original
     forbidden: Refusal | None = None  # why no scatter of the model is written
+    exposed: dict[int, Refusal] = field(default_factory=dict)
+    """The numbers of nodes at which ONNX Runtime would compute something else, and why."""
     keeps_rest: bool = False  # what is unrelated to scatters is not fitted to the target
     target: Target = field(init=False)
     """The target for whose nodes scatters are written: the one of the settings, or a wider one."""
@@ -160,7 +162,7 @@ class Job:
             node.meta[NUMBER] = number
         self.fusions = frozenset(found.numbered for found in fusions(self.model))
 
-    def restarted(self, forbidden: Refusal | None = None, *, keeps_rest: bool = False) -> Job:
+    def restarted(self) -> Job:
         """Return a job for the same model, before anything was done."""
         job = Job(
             self.model,
@@ -168,12 +170,11 @@ class Job:
             self.assumed,
             observer=self.observer,
             fusions=self.fusions,
-            forbidden=forbidden,
             opset_changed=self.opset_changed,
             lowered=self.prepared,
             prepared=self.prepared,
             modified=self.opset_changed,
-            keeps_rest=keeps_rest or self.keeps_rest,
+            keeps_rest=self.keeps_rest,
         )
         job.target, job.wider = self.target, self.wider
         return job

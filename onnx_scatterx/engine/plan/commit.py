@@ -12,7 +12,6 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.mosaic.provenance import Provenance
-from onnx_scatterx.engine.plan.last_bits import last_bits
 from onnx_scatterx.engine.plan.round import RewriteRound
 from onnx_scatterx.engine.plan.rule import Plan, Rule
 from onnx_scatterx.engine.plan.selection import Selection
@@ -20,7 +19,7 @@ from onnx_scatterx.engine.quantizers.quantization import QUANTIZED
 from onnx_scatterx.engine.terms.terms import Term
 from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses
 from onnx_scatterx.graphs.traversal import all_nodes, makers, reached
-from onnx_scatterx.text.reasons import LAST_BIT, Refusal, granted
+from onnx_scatterx.text.reasons import Refusal, granted
 
 _MOVES = (
     *("Expand", "Gather", "GatherElements", "GatherND", "Pad", "ReduceMax", "Reshape", "Slice"),
@@ -161,7 +160,6 @@ class Outcome:
             new, tensor = set(w.graph.made[made:]), result.const_value
             # If the data come from a node that cannot run, only what is written has a known type.
             dtype = granted(known.dtype or value.dtype or result.dtype)
-            bits = last_bits(value, result, gone, new, dtype, tensor is not None)
             selects, path = _selects_floats(result, results), element_path(result, new.__contains__)
             for node in gone:
                 done = self.of(node)
@@ -170,7 +168,6 @@ class Outcome:
                 done.selects_floats |= selects
                 done.path += tuple(path)
                 done.is_constant |= tensor is not None
-                node.meta[LAST_BIT] = (*node.meta.get(LAST_BIT, ()), *bits)
             taken = w.graph.take_name(value, result, dtype, is_new=result.producer() in new)
         if taken is result and result.producer() in new and result.shape is None:
             result.shape = _declared(value, known.shape)

@@ -1,21 +1,4 @@
-"""Element-wise operators: the same bits wherever an element stands, or other last bits.
-
-    before   y = Mul(ScatterND(Add(a, b), i, u), c)          all of float16
-    after    y = Mul(Concat(Slice(Add(a, b)), u), c)
-
-ONNX Runtime computes a float16 node that stands alone among others in float32, as it does those,
-without rounding between them: a scatter, but not the several nodes that replace it.
-
-    before   y = Mul(ScatterND(x, all, Conv(a, w)), c)
-    after    y = Mul(Conv(a, w), c)
-
-Under its default options ONNX Runtime makes one node of two that follow each other. It packs an
-operand of a product that is a constant, and then computes the product by another kernel.
-
-    before   y = ScatterND(x, i, Mul(GatherND(x, i), c))     x = MatMul(a, b)
-    after    y = Where(m, Mul(x, c), x)
-
-A function of what a mask reads is a neighbour of other nodes than before.
+"""Element-wise operators that compute the same bits wherever an element stands in a tensor.
 
 ONNX Runtime processes several elements at once, and the last few of a tensor one by one. Some of
 its functions then differ in the last bit, or by more: Log, Sin, Cos, Asin, Acos, Atan, Elu, Selu,
@@ -26,17 +9,11 @@ here does not differ: ``f(x[m])`` is ``f(x)[m]``, bit for bit, but for the sign 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lifting import is_scatter
-from onnx_scatterx.engine.quantizers.around import MOVED_PAST
-from onnx_scatterx.engine.quantizers.quantization import operands_of
 from onnx_scatterx.engine.write.reduction import is_ordered
-from onnx_scatterx.graphs.constants import packed
-from onnx_scatterx.graphs.traversal import graphs_of, is_operator, makers, reached
-from onnx_scatterx.text.reasons import LastBit
 
 MEASURED = "1.32"
 """The version of ONNX Runtime that was measured, on x86-64 with AVX2 and AVX-512."""
@@ -110,93 +87,3 @@ def _casts_alike(source: ir.DataType, target: ir.DataType) -> bool:
     return (
         known and bool(listed(source)) and not (source.is_floating_point() and target.is_integer())
     )
-
-
-_SUMS = {"Add", "Div", "Max", "Min", "Mul", "Sub", "Sum"}
-"""Of the operators that are written, those that compute with floats."""
-
-_FUNCTIONS = (listed(ir.DataType.FLOAT) | UNLIKE) - {"Identity", "Where"}
-"""Of functions of what a mask reads, those that compute."""
-
-_NEAR = 64
-"""How many nodes are looked at; those behind them are taken to compute."""
-
-
-def last_bits(
-    value: ir.Value,
-    result: ir.Value,
-    gone: Collection[ir.Node],
-    new: Collection[ir.Node],
-    dtype: ir.DataType | None,
-    is_constant: bool,
-) -> tuple[LastBit, ...]:
-    """Return why the last bit of a value, or of what follows, may differ after its replacement.
-
-    ``gone`` are the nodes that computed the value, and ``result`` replaces it, perhaps as a
-    constant; both still stand. ``new`` are the nodes that were written for it.
-    """
-    if dtype is None or not dtype.is_floating_point():
-        return ()
-    outputs = [value, *(v for node in gone for v in node.outputs)]
-    below = _computes([use.node for v in outputs for use in v.uses()], _moved)
-    reasons = []
-    reduces = any(is_scatter(n) and "reduction" in n.attributes for n in gone)
-    functions = [n for n in new if n.op_type in _FUNCTIONS and not (reduces and _sums(n))]
-    if dtype in (ir.DataType.FLOAT16, ir.DataType.BFLOAT16):
-        above = _computes((n for node in gone for n in _operands(node)), _operands)
-        if functions or above + below + reduces > 1:
-            reasons.append(LastBit.FLOAT16)
-    if any(n.op_type in UNLIKE - listed(n.outputs[0].dtype or dtype) for n in functions):
-        reasons.append(LastBit.PLACE)
-    operands = {v for n in functions for v in n.inputs if v is not None and v.producer() not in new}
-    if (below and _is_neighbour(result)) or any(map(_is_neighbour, operands)):
-        reasons.append(LastBit.FUSED)
-    if is_constant and _is_multiplied(value):
-        reasons.append(LastBit.PACKED)
-    return tuple(reasons)
-
-
-def _sums(node: ir.Node) -> bool:
-    return is_operator(node, _SUMS)
-
-
-def _is_multiplied(value: ir.Value) -> bool:
-    """Return whether a value, or what is computed from it, goes to a kernel that packs it."""
-    behind = reached([value], lambda v: [out for use in v.uses() for out in use.node.outputs])
-    return any(
-        count == _NEAR or any(use.idx in packed(use.node) for use in here.uses())
-        for count, here in enumerate(behind)
-    )
-
-
-def _operands(node: ir.Node) -> list[ir.Node]:
-    """Return the nodes that compute what a node moves."""
-    return makers(node.inputs[i] for i in operands_of(node))
-
-
-def _moved(node: ir.Node) -> list[ir.Node]:
-    """Return the nodes that read what a node moves."""
-    return list(node.successors()) if operands_of(node) else []
-
-
-def _computes(nodes: Iterable[ir.Node], near: Callable[[ir.Node], list[ir.Node]]) -> bool:
-    """Return whether elements come from a node that computes them, or go to one."""
-    plain = ("Constant", "ConstantOfShape", "Shape", "Size")
-    return any(
-        count == _NEAR or not (operands_of(node) or is_operator(node, plain))
-        for count, node in enumerate(reached(nodes, near))
-    )
-
-
-def _is_neighbour(result: ir.Value) -> bool:
-    """Return whether a node that computes gives a value, perhaps through one that moves it."""
-    value: ir.Value | None = result
-    for _ in range(_NEAR):
-        node = None if value is None else value.producer()
-        if node is None or graphs_of(node):
-            return False
-        if not is_operator(node, MOVED_PAST):
-            moves = operands_of(node) or is_operator(node, ("Constant", "ConstantOfShape", "Pad"))
-            return _sums(node) or not moves
-        value = node.inputs[0]
-    return True

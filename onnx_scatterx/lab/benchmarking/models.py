@@ -25,6 +25,7 @@ from onnx_scatterx.runtime.opened import OpenModel, as_file
 from onnx_scatterx.runtime.session import library_for, require_runtime
 from onnx_scatterx.runtime.timing import LEAST_ROUNDS
 from onnx_scatterx.runtime.worker_client import ModelFile, OrtProcess
+from onnx_scatterx.tell.inquiry import optimized
 
 Models: TypeAlias = "AnyModel | Sequence[AnyModel] | Mapping[str, AnyModel]"
 Arrays: TypeAlias = Mapping[str, np.ndarray]
@@ -145,12 +146,10 @@ def _named(models: Models) -> dict[str, AnyModel]:
 
 
 def _under_targets(named: Mapping[str, AnyModel], targets: Sequence[str]) -> dict[str, AnyModel]:
-    from onnx_scatterx.doors.api import optimize
-
     if len(named) != 1:
         raise ScatterXError(f"targets are compared on one model, and here are {len(named)}")
     (model,) = named.values()
-    return {ORIGINAL: model} | {target: optimize(model, target=target) for target in targets}
+    return {ORIGINAL: model} | {target: optimized(model, target=target) for target in targets}
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ take are tried only on the whole model. Only the user knows whether a promise is
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -23,7 +22,6 @@ from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.graphs.cleanup import cloned
 from onnx_scatterx.observer import NOBODY, Observer
-from onnx_scatterx.pipeline.run import rewritten_under
 from onnx_scatterx.tell.advice.candidates import candidates, fixed
 from onnx_scatterx.tell.advice.change import Change, Command, Found
 from onnx_scatterx.tell.advice.price import Price, limit_of
@@ -33,6 +31,7 @@ from onnx_scatterx.tell.advice.worded import about_kept, about_refused
 from onnx_scatterx.tell.builder import NodeRecord
 from onnx_scatterx.tell.entries import Action, Entry, ScatterReport
 from onnx_scatterx.tell.kept_advice import Advice, counted
+from onnx_scatterx.tell.reporting import rewritten_under
 from onnx_scatterx.text.reasons import Missing, Reason, Refusal
 
 Key: TypeAlias = "tuple[str, str]"
@@ -41,7 +40,6 @@ Key: TypeAlias = "tuple[str, str]"
 _CHANGES = 24  # the most that are tried on one model
 _LARGE = 500  # a model with more nodes is tried seldom
 _WAYS = 3  # the most commands for one scatter
-_DEPTH = 2  # the most changes that are made together, beside the numbers of sizes
 
 
 def advise_on(
@@ -167,14 +165,16 @@ class Search:
         return least[:_WAYS]
 
     def run(self) -> None:
-        """Try changes one by one; if nodes are left, also those that the new reasons suggest."""
-        waiting = {key_of(r.entry) for r in self.stuck}
+        """Try ``base``, and then, one by one, the changes that the reasons with it suggest."""
+        settings = self._with_base()
+        if settings is None:
+            return
+        tried, idle = {self.base.statements}, list[frozenset[object]]()
         most = _CHANGES + (not self.base.statements)
-        queue, seen = deque([(self.base, 0)]), set[frozenset[object]]()
-        idle: list[frozenset[object]] = []
-        while queue:
-            change, depth = queue.popleft()
-            wanted = waiting | self.refused.keys()
+        operators = {op for op, _ in self.refused}
+        found = candidates(self.kept, operators, self.whole.model, settings)
+        for alone in sorted(found, key=lambda change: change.is_last):
+            change, wanted = self.base | alone, self._waiting | self.refused.keys()
             if change.at_numbers and not wanted <= self.ways.keys():
                 if not self.whole.affords_numbers:
                     self.untried.append(f"{change} --fix ...".strip())
@@ -182,45 +182,54 @@ class Search:
                 change = replace(change | (self.numbers or Change()), at_numbers=False)
             wanted -= self._settled(change)
             # If several statements together change nothing, each one alone changes nothing.
-            known = change.statements in seen or any(change.statements <= more for more in idle)
+            known = change.statements in tried or any(change.statements <= more for more in idle)
             if not wanted or known:
                 continue
-            if change.statements and (len(seen) >= most or budget().is_spent):
+            if len(tried) >= most or budget().is_spent:
                 self.untried.append(str(change))
                 continue
-            self.observer.stage("trying what would help", len(seen))
-            seen.add(change.statements)
-            try:
-                result = self._tried(change)
-            except LimitError:
-                self.untried.append(str(change))
-                result = None
-            if not depth:
-                self.refused = result.refused if result and self.refused else {}
-                self.violations = result.violations if result else None
-            if result is None:
-                continue
-            ops = {op for op, _ in result.refused}
-            kept = [
-                r for r in _stuck(result.records) if key_of(r.entry) in waiting or r.entry.op in ops
-            ]
-            refusals = _refusals(kept)
-            if not depth:
-                self.kept, self.later = kept, refusals
-            helps = self._note(change, result, wanted) or refusals != self.later
-            if not helps:
+            result = self._tried(change, len(tried))
+            tried.add(change.statements)
+            if result is not None and not self._helps(change, result, wanted):
                 idle.append(change.statements)
-            for key, refusal in refusals.items() if "dense" in change.keys else ():
-                first = self.later.get(key, refusal)
-                if isinstance(refusal.detail, Missing) and not isinstance(first.detail, Missing):
-                    self.lacks.setdefault(key, refusal.detail)
-            if depth < _DEPTH:
-                more = candidates(kept, ops, self.whole.model, result.settings)
-                joined = [
-                    (replace(change | c, is_last=c.is_last or depth > 0), depth + 1) for c in more
-                ]
-                joined.sort(key=lambda pair: pair[0].is_last)
-                queue = deque([*joined, *queue] if helps else [*queue, *joined])
+
+    def _with_base(self) -> Settings | None:
+        """Try ``base``, and note what it leaves; return its settings, or None if nothing is."""
+        wanted = self._waiting | self.refused.keys()
+        if not wanted:
+            return None
+        if self.base.statements and budget().is_spent:
+            self.untried.append(str(self.base))
+            return None
+        result = self._tried(self.base, 0)
+        self.refused = result.refused if result and self.refused else {}
+        self.violations = result.violations if result else None
+        if result is None:
+            return None
+        self.kept = self._left(result)
+        self.later = _refusals(self.kept)
+        self._note(self.base, result, wanted)
+        return result.settings
+
+    def _helps(self, change: Change, result: _Result, wanted: Collection[Key]) -> bool:
+        """Note what a change does; return whether it removes nodes or changes why some are kept."""
+        removes = self._note(change, result, wanted)
+        refusals = _refusals(self._left(result))
+        for key, refusal in refusals.items() if "dense" in change.keys else ():
+            first = self.later.get(key, refusal)
+            if isinstance(refusal.detail, Missing) and not isinstance(first.detail, Missing):
+                self.lacks.setdefault(key, refusal.detail)
+        return removes or refusals != self.later
+
+    @cached_property
+    def _waiting(self) -> set[Key]:
+        return {key_of(record.entry) for record in self.stuck}
+
+    def _left(self, result: _Result) -> list[NodeRecord]:
+        """Return the nodes to remove that a result keeps, and those of refused operators."""
+        ops = {op for op, _ in result.refused}
+        kept = _stuck(result.records)
+        return [r for r in kept if key_of(r.entry) in self._waiting or r.entry.op in ops]
 
     def _settled(self, change: Change) -> set[Key]:
         """Return the nodes that another change removes which asks for less."""
@@ -274,7 +283,19 @@ class Search:
         is_alike = all(refusals.get(key) == self.later[key] for key in keys)
         return (part, keys, before - budget().steps) if is_alike else None
 
-    def _tried(self, change: Change) -> _Result | None:
+    def _tried(self, change: Change, number: int) -> _Result | None:
+        """Return the result of a change; None if it is impossible or takes too many steps.
+
+        ``number`` is how many changes were tried before.
+        """
+        self.observer.stage("trying what would help", number)
+        try:
+            return self._result(change)
+        except LimitError:
+            self.untried.append(str(change))
+            return None
+
+    def _result(self, change: Change) -> _Result | None:
         """Return the result of a change on the part; if the change helps there, on the whole model.
 
         The result is None if the change is impossible. Raises LimitError if the change takes too

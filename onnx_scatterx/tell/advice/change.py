@@ -91,7 +91,7 @@ class Change:
             self.deterministic or other.deterministic,
             self.gathers or other.gathers,
             tuple(dict.fromkeys((*self.conditions, *other.conditions))),
-            is_last=True,
+            is_last=self.is_last or other.is_last,
             at_numbers=self.at_numbers or other.at_numbers,
             places=other.places or self.places,
         )

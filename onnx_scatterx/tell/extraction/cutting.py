@@ -16,8 +16,6 @@ from typing import Any, Generic, Unpack, overload
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.doors.api.optimization import inspect_named, inspect_records, loaded_ir
-from onnx_scatterx.doors.api.result import M
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
@@ -40,6 +38,7 @@ from onnx_scatterx.tell.extraction.region import (
     region_of,
     roots_of,
 )
+from onnx_scatterx.tell.inquiry import M, inspect_named, inspect_records, loaded_ir
 
 _DISTANCES = (0, 1, 2, 4, 8, 16, 64)
 

@@ -16,7 +16,8 @@ import pytest
 import onnx_scatterx.doors.api
 from onnx_scatterx.doors.api import Result, optimization
 from onnx_scatterx.doors.cli import main
-from onnx_scatterx.pipeline.run import optimize_ir
+from onnx_scatterx.tell import inquiry
+from onnx_scatterx.tell.reporting import optimize_ir
 from tests.helpers.support import parse, scatters
 
 pytestmark = pytest.mark.sampled(2)
@@ -347,7 +348,7 @@ def test_the_advice_needs_no_second_optimization(
         calls.append(planned)
         return real(*given, planned=planned, **more)
 
-    monkeypatch.setattr(optimization, "optimize_ir", counted)
+    monkeypatch.setattr(inquiry, "optimize_ir", counted)
     assert main(["optimize", model, "-o", out, "--target", "qnn"]) == 0
     assert calls == [False]
     printed = capsys.readouterr().out

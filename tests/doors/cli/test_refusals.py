@@ -12,9 +12,9 @@ import numpy as np
 import onnx
 import pytest
 
-import onnx_scatterx.doors.api.optimization
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.files import saving as model_save
+from onnx_scatterx.tell import inquiry
 from tests.doors.cli.test_cli import KV, MODELS, NEG, ROW, YOLOX, error_of, saved
 from tests.helpers.late import patient
 from tests.helpers.support import parse
@@ -201,7 +201,7 @@ def test_a_bug_has_status_2(
     def broken(*_: object, **__: object) -> None:
         raise AssertionError("something unheard of")
 
-    monkeypatch.setattr(onnx_scatterx.doors.api.optimization, "inspect_records", broken)
+    monkeypatch.setattr(inquiry, "inspect_records", broken)
     assert main(["inspect", YOLOX]) == 2
     lines = capsys.readouterr().err.splitlines()
     assert "AssertionError: something unheard of" in lines
@@ -226,7 +226,7 @@ def test_interrupt(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monke
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(onnx_scatterx.doors.api.optimization, "inspect_records", interrupted)
+    monkeypatch.setattr(inquiry, "inspect_records", interrupted)
     assert main(["inspect", YOLOX]) == 130
     assert error_of(capsys) == "interrupted"
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)  # where ^C is on the line
@@ -239,7 +239,7 @@ def test_no_memory(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monke
     def large(*_: object, **__: object) -> None:
         raise MemoryError("Unable to allocate 9 TiB")
 
-    monkeypatch.setattr(onnx_scatterx.doors.api.optimization, "inspect_records", large)
+    monkeypatch.setattr(inquiry, "inspect_records", large)
     assert main(["inspect", YOLOX]) == 2
     assert error_of(capsys) == "not enough memory: Unable to allocate 9 TiB"
 

@@ -23,6 +23,22 @@ INNER = """g (float[n] x, int64[1,1] at, float[1] u, int64[1] k) => (float[m] y)
 CHOSEN = """g (float[n] x, int64[1,1] at, float[1] u) => (float[m] y)
     <int64[1,7] z, int64[1] zero = {0}> {
     z = NonZero (x)  f = Squeeze (z, zero)  q = Gather (x, f)  y = ScatterND (q, at, u) }"""
+CALLED = """g (float[n] x, int64[1,1] at, float[1] u, int64[1] k) => (float[m] y) <float[7] r> {
+    r = Reshape (x, k)  y = local.write (r, at, u) }
+    <domain: "local", opset_import: ["" : 18]>
+    write (s, at, u) => (y) { n = Neg (s)  y = ScatterND (n, at, u) }"""
+COLLECTED = """g (float[n] x, int64[1,1] at, float[1] u) => (float[m] y)
+    <int64 k = {3}, bool t = {1}> {
+    y, z = Loop (k, t, x) <body = b (int64 i, bool c, float[2] s)
+        => (bool d, float[2] p, float[2] o) {
+        d = Identity (c)  q = ScatterND (s, at, u)  p = Concat <axis = 0> (q, u)
+        o = Identity (u) }> }"""
+BESIDE = """g (float[n] x, int64[1,1] at, float[1] u) => (float[m] y)
+    <int64 k = {3}, bool t = {1}> {
+    f, z = Scan <num_scan_inputs = 1, body = a (float[1] s, float r) => (float[1] p, float o) {
+        p = Neg (s)  o = Identity (r) }> (u, x)
+    y = Loop (k, t, x) <body = b (int64 i, bool c, float[2] s) => (bool d, float[2] p) {
+        d = Identity (c)  q = ScatterND (s, at, f)  p = Concat <axis = 0> (q, u) }> }"""
 TARGET = "standard, avoid = ['ScatterND', 'ScatterElements']"
 
 
@@ -41,7 +57,7 @@ def assert_same_under_all_options(
             np.testing.assert_array_equal(after, before, strict=True)
 
 
-@pytest.mark.parametrize("text", [LOOP, NEGATED, INNER, CHOSEN])
+@pytest.mark.parametrize("text", [LOOP, NEGATED, INNER, CHOSEN, CALLED, COLLECTED, BESIDE])
 def test_shapes_that_are_read_are_those_of_the_run(text: str) -> None:
     model = parse(text)
     result = onnx_scatterx.optimize(model, target=TARGET)
@@ -52,7 +68,7 @@ def test_shapes_that_are_read_are_those_of_the_run(text: str) -> None:
             "at": np.array([[at]]),
             "u": np.array([9], np.float32),
         }
-        feeds |= {"k": np.array([4])} if text is INNER else {}
+        feeds |= {"k": np.array([4])} if text in (INNER, CALLED) else {}
         assert_same_under_all_options(model, result.model, feeds)
 
 

@@ -1,6 +1,6 @@
 """Uses all that runs no model, in a Python that lacks something, and prints what the rest says.
 
-    PYTHONPATH=tests/helpers/lacking LACKS="onnxruntime onnxscript processes" \
+    PYTHONPATH=tests/helpers/lacking LACKS="onnxruntime processes" \
         python tests/helpers/lacking/everything.py models [NAME ...]
 """
 

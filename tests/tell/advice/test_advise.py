@@ -14,13 +14,13 @@ import onnx.parser
 import pytest
 
 from onnx_scatterx import advise, explain, inspect, optimize, optimize_many, verify
-from onnx_scatterx.doors.api import optimization
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.observer import Progress
-from onnx_scatterx.pipeline.run import optimize_ir
 from onnx_scatterx.targets.catalogue import BASES, profile_names
+from onnx_scatterx.tell import inquiry
 from onnx_scatterx.tell.advice import advise as search
 from onnx_scatterx.tell.advice.change import Command
+from onnx_scatterx.tell.reporting import optimize_ir
 from onnx_scatterx.text.reasons import Reason
 from tests.helpers.support import scatters
 
@@ -276,11 +276,8 @@ def test_a_dense_form_that_no_compiler_holds() -> None:
     assert "TopK of more than 3839 elements" in found.why
 
 
-@pytest.mark.parametrize(
-    ("size", "count"), [("50", 1), pytest.param("P", 4, marks=pytest.mark.full)]
-)  # 28 pairs of promises
-def test_two_promises_that_only_together_remove_a_scatter(size: str, count: int) -> None:
-    """x[a, b] = u: an index that may be negative takes an operator, whichever of them it is."""
+def two_indices(size: str, count: int) -> onnx.ModelProto:
+    """Return x[a, b] = u: an index that may be negative takes an operator, whichever of them."""
     inputs, outputs, nodes = [], [], []
     for n in range(count):
         inputs += [f"float[40, {size}] x{n}, int64[3] a{n}, int64[3] b{n}, float[3] u{n}"]
@@ -290,8 +287,14 @@ def test_two_promises_that_only_together_remove_a_scatter(size: str, count: int)
             f" i{n} = Concat <axis = -1> (c{n}, d{n})  y{n} = ScatterND (x{n}, i{n}, u{n})"
         ]
     text = f"g ({', '.join(inputs)}) => ({', '.join(outputs)}) <int64[1] last = {{-1}}> {{"
-    model = onnx.parser.parse_model(f"{HEAD} {text} {' '.join(nodes)} }}")
+    return onnx.parser.parse_model(f"{HEAD} {text} {' '.join(nodes)} }}")
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_promises_that_only_together_remove_a_scatter(count: int) -> None:
+    """They are of one kind, so they are one change."""
     target = "standard, remove = ['Mod', 'Less']"
+    model = two_indices("50", count)
     (found,) = advise(model, target=target)
     assert len(found.nodes) == count
     command = shlex.split(found.ways[0].command)
@@ -301,6 +304,16 @@ def test_two_promises_that_only_together_remove_a_scatter(size: str, count: int)
     assert optimize(model, target=target, assume=promise).report.removed == count
     for place in range(2):
         assert not optimize(model, target=target, assume=promise[place::2]).report.removed
+
+
+def test_changes_of_two_kinds_are_not_tried_together() -> None:
+    """Here the promises would help a dense form, which the target has to allow first."""
+    model, target = two_indices("P", 1), "standard, remove = ['Mod', 'Less']"
+    (found,) = advise(model, target=target)
+    assert found.ways == found.too_large == ()
+    assert "or Mod for standard, remove" in found.missing
+    (found,) = advise(model, target=f"{target}, dense = true")
+    assert found.ways[0].command.count("nonnegative") == 2
 
 
 def test_what_was_not_tried_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -440,7 +453,7 @@ def test_the_command_inspects_the_model_once(
         runs.append(arguments)
         return optimize_ir(*arguments, **options)
 
-    monkeypatch.setattr(optimization, "optimize_ir", counted)
+    monkeypatch.setattr(inquiry, "optimize_ir", counted)
     assert main(["inspect", path, "--target", "standard", "--json", "--advice"]) == 0
     assert json.loads(capsys.readouterr().out)["advice"] == expected
     assert len(runs) == 1

@@ -12,7 +12,6 @@ import pytest
 
 from onnx_scatterx import advise, optimize
 from onnx_scatterx.graphs.traversal import all_nodes
-from onnx_scatterx.pipeline.run import rewritten_under
 from onnx_scatterx.processes.collection import raised_gc_threshold
 from onnx_scatterx.tell import explanation
 from onnx_scatterx.tell.advice import advise as search
@@ -21,6 +20,8 @@ from onnx_scatterx.tell.advice.candidates import fixed
 from onnx_scatterx.tell.advice.change import Change, Command
 from onnx_scatterx.tell.entries import Action
 from onnx_scatterx.tell.explanation import advised
+from onnx_scatterx.tell.inquiry import optimized
+from onnx_scatterx.tell.reporting import rewritten_under
 from tests.tell.advice.test_advise import HEAD, ROWS
 
 OTHERS = 300  # nodes that decide nothing
@@ -175,9 +176,9 @@ def test_the_target_itself_is_not_tried_for_a_smaller_result(
 
     def noted(given: Any, **options: Any) -> Any:
         tried.append(options["target"])
-        return optimize(given, **options)
+        return optimized(given, **options)
 
-    monkeypatch.setattr(explanation, "optimize", noted)
+    monkeypatch.setattr(explanation, "optimized", noted)
     (found,) = advised(report, model, Command(target="standard"), target="standard").advice
     assert found.verb == "smaller"
     assert tried

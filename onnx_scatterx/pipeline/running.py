@@ -1,0 +1,92 @@
+"""One model: its settings are checked, and the passes run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import NamedTuple
+
+import onnx_ir as ir
+
+from onnx_scatterx.assumptions.clauses import Clause, at_sizes, note
+from onnx_scatterx.assumptions.fixed_sizes import FixedSizes
+from onnx_scatterx.engine.budget.limits import LIMITS
+from onnx_scatterx.engine.budget.spending import Budget, of_command
+from onnx_scatterx.engine.device.costs import check_sizes
+from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.passes.settings import Settings
+from onnx_scatterx.engine.plan.commit import written_nodes
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.files.outside import follow_links
+from onnx_scatterx.fitting.declared_dims import forget_unchecked_dims
+from onnx_scatterx.graphs.traversal import all_graphs, all_nodes, is_scatterx_domain
+from onnx_scatterx.observer import NOBODY, Observer
+from onnx_scatterx.pipeline.assumable import check_assumptions
+from onnx_scatterx.pipeline.order import check_passes, rewritten
+from onnx_scatterx.pipeline.unread import drop_unread, unread_constants
+
+
+class Run(NamedTuple):
+    """What the pipeline did to a model."""
+
+    job: Job
+    fixed: FixedSizes
+    promises: Sequence[Clause]  # with numbers in the place of fixed sizes
+    before: Counter[str]  # how often it had each operator
+    after: Counter[str]
+
+
+def run(model: ir.Model, settings: Settings, observer: Observer = NOBODY) -> Run:
+    """Optimize a model in place, and write the promises into its metadata.
+
+    Raises ScatterXError if the settings do not fit the model.
+    """
+    follow_links(model)
+    check_sizes(model, settings.size_hint)
+    for name in settings.size_hint:
+        if name in (settings.given["fix"] or {}):
+            raise ScatterXError(f"the size {name!r} is fixed: a hint on it has no effect")
+    check_passes(settings.given["passes"] or ())
+    fixed = settings.fixed_in(model)
+    promises = _promises(model, settings, fixed)
+    before, unread = _operators(model), {v.name for v in unread_constants(model)}
+    job = rewritten(Job(model, settings, promises, observer=observer))
+    if job.forbidden is not None and fixed.shapes:
+        why = job.forbidden.detail or job.forbidden
+        raise ScatterXError(f"the sizes ({fixed}) cannot be written: {why}")
+    drop_unread(model, unread)  # a plan may make some for a node that gets another form
+    forget_unchecked_dims(model, written_nodes(model))
+    if job.modified:
+        note(promises, model.metadata_props)
+    return Run(job, fixed, promises, before, _operators(model))
+
+
+def tried(model: ir.Model, settings: Settings, *, whole: bool = False) -> Job:
+    """Run the passes on a model, which is changed, to see what other settings do.
+
+    Without ``whole``, only the passes for scatters and gathers run. Raises ScatterXError if the
+    promises contradict each other.
+    """
+    promises = _promises(model, settings, settings.fixed_in(model))
+    return rewritten(Job(model, settings, promises, keeps_rest=not whole))
+
+
+def _promises(model: ir.Model, settings: Settings, fixed: FixedSizes) -> Sequence[Clause]:
+    if not settings.assumed:
+        return ()
+    check_assumptions(settings.assumed, model)
+    return at_sizes(settings.assumed, fixed)
+
+
+def command_budget(model: ir.Model, settings: Settings) -> AbstractContextManager[Budget]:
+    """Return the budget of a command about a model, which all its parts share."""
+    return of_command(settings.given["effort"] * LIMITS.steps_of(sum(map(len, all_graphs(model)))))
+
+
+def _operators(model: ir.Model) -> Counter[str]:
+    counts = Counter(n.op_type for n in all_nodes(model.graph))
+    for function in model.functions.values():
+        if not is_scatterx_domain(function.domain):  # not a fallback of ScatterX
+            counts.update(n.op_type for n in all_nodes(function.graph))
+    return counts

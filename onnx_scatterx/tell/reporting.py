@@ -1,0 +1,73 @@
+"""The pipeline runs on a model, and what it did becomes records and a report."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import onnx_ir as ir
+
+from onnx_scatterx.assumptions.clauses import equalities
+from onnx_scatterx.assumptions.fixed_sizes import fix_template, open_sizes, places_of
+from onnx_scatterx.engine.device.violations import Violation
+from onnx_scatterx.engine.passes.settings import Settings
+from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
+from onnx_scatterx.observer import LOG, NOBODY, Observer
+from onnx_scatterx.pipeline.running import command_budget, run, tried
+from onnx_scatterx.processes.collection import raised_gc_threshold
+from onnx_scatterx.tell.builder import NodeRecord, records_of, report_of, told_records
+from onnx_scatterx.tell.report import Report
+from onnx_scatterx.tell.sections import with_details
+from onnx_scatterx.text.reasons import LastBit, add_to_metadata
+from onnx_scatterx.text.visible_text import visible
+
+
+@raised_gc_threshold()
+def optimize_ir(
+    model: ir.Model,
+    settings: Settings,
+    *,
+    planned: bool = False,
+    details: bool = True,
+    observer: Observer = NOBODY,
+) -> tuple[Report, tuple[NodeRecord, ...]]:
+    """Optimize a model in place; return the report, and the records behind it.
+
+    If ``planned``, the report is on a plan. ``details`` are the parts of a page on each scatter.
+    ``observer`` reports the progress.
+    """
+    with command_budget(model, settings), fresh_symbols():
+        done = run(model, settings, observer)
+        job, records = done.job, records_of(done.job)
+        if details and records:
+            records = with_details(records, job.wiring)
+    records = told_records(job, records)
+    told = {why for record in records for why in record.entry.in_onnxruntime}
+    told |= {str(LastBit.DEFINED)} if job.lowered.defined else set()
+    told |= {str(LastBit.KERNEL)} if job.lowered.other_kernels else set()
+    add_to_metadata(model.metadata_props, told)
+    open_names = [n for _, names in open_sizes(model) for n in names]
+    wanted = fix_template(model, equalities(done.promises)) if settings.target.static_only else ""
+    report = replace(
+        report_of(job, records, done.before, done.after),
+        fixed=tuple(done.fixed.symbols.items()),
+        to_fix=wanted,
+        places=places_of(model, open_names) if wanted else "",
+        planned=planned,
+    )
+    for entry in report.entries:
+        LOG.debug("%s %s: %s", entry.op, visible(entry.node), visible(entry.done))
+    LOG.info("%s", report.summary())
+    return report, records
+
+
+def rewritten_under(
+    model: ir.Model, settings: Settings, *, whole: bool = False
+) -> tuple[tuple[NodeRecord, ...], tuple[Violation, ...]]:
+    """Return what is done with the scatters of a model, which is changed, under other settings.
+
+    If ``whole``, all passes run, and the nodes that the target does not take are returned, too.
+    Raises ScatterXError if its assumptions contradict each other.
+    """
+    with command_budget(model, settings), fresh_symbols():
+        job = tried(model, settings, whole=whole)
+        return records_of(job), job.violations
