@@ -184,6 +184,7 @@ def forget_unchecked_dims(model: ir.Model, new: Iterable[ir.Node]) -> None:
     >>> print(model.graph[0].outputs[0].shape)
     [None]
     """
+    readers = [node for node in new if is_operator(node, _READERS)]
     kept = {*model.graph.inputs, *model.graph.outputs}
 
     def declared(values: Iterable[ir.Value]) -> dict[ir.Value, None]:

@@ -182,7 +182,7 @@ class Report(ShownInTables):
 
     def shown(self) -> Group:
         """Return all that a user reads, for a terminal or a pipe."""
-        from onnx_scatterx.tell.screen import screen
+        from onnx_scatterx.tell.terminal import screen
 
         return screen(self, whole=True)
 

@@ -36,7 +36,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Cut a scatter out of a model, and write it."""
-    from onnx_scatterx.tell.extraction import extract
+    from onnx_scatterx.tell.extraction.cutting import extract
 
     with destination(args.output) as output, Writing() as writing:
         if args.model != STREAM:

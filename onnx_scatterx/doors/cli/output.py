@@ -65,7 +65,7 @@ def show_result(result: Any, *, json: bool) -> None:
 
 def show_report(report: Report, *, verbose: bool) -> None:
     """Print a report on one screen, or all of it."""
-    from onnx_scatterx.tell.screen import screen
+    from onnx_scatterx.tell.terminal import screen
 
     show(report if verbose else screen(report))
 

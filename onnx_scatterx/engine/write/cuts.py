@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.simplify import simplify
 from onnx_scatterx.engine.terms.terms import (
     PositivePart,
     Term,
@@ -75,7 +74,7 @@ def _backward(
     if step != -1:
         raise RefusedError(Reason.UNKNOWN_SIZE, Detail("where a reversed slice starts: {}", first))
     # One Slice cannot cut an empty part from the end: cut forwards, then reverse the result.
-    forward = _forward(axis, simplify(end + 1, facts), count, 1, extent, numbers)
+    forward = _forward(axis, facts.simplify(end + 1), count, 1, extent, numbers)
     return Cut(axis, -1, -INT64_MAX, -1) if forward is None else replace(forward, is_flipped=True)
 
 
@@ -160,7 +159,7 @@ def _literal(
 ) -> int | None:
     """Return a literal bound that selects the same elements, or None."""
     for t, sign in ((exact, 1), (extent - exact, -1)):
-        number = _eventual_number(simplify(t, facts), facts)
+        number = _eventual_number(facts.simplify(t), facts)
         if number is not None and (sign > 0 or number > 0):
             literal = term(number) if sign > 0 else extent - number
             if serves(literal, False):
@@ -184,14 +183,14 @@ def _eventual_number(t: Term, facts: Facts) -> int | None:
 
 def _variants(t: Term, facts: Facts) -> list[Term]:
     """Return forms of a term with some cases decided: after clamping they may be the same."""
-    variants = list(dict.fromkeys((t, simplify(t, facts))))
+    variants = list(dict.fromkeys((t, facts.simplify(t))))
     made = set(variants)
     for each in variants:  # which grows
         for atom in sorted(
             (a for a in each.all_atoms() if isinstance(a, PositivePart)), key=lambda a: -a.order
         ):
             for value in (atom.parts[0], 0):
-                variant = simplify(each.replace({atom: value}), facts)
+                variant = facts.simplify(each.replace({atom: value}))
                 if variant not in made and len(variants) < _VARIANTS:
                     variants.append(variant)
                     made.add(variant)
