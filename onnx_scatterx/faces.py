@@ -14,7 +14,6 @@ No name may be that of a module in the folder: importing the module would hide i
 from __future__ import annotations
 
 import importlib
-import sys
 from collections.abc import Callable, Mapping
 
 
@@ -23,8 +22,9 @@ def face(
 ) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
     """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a room.
 
-    ``homes`` has the modules of the room, each with its names. An attribute that the room lacks is
-    an AttributeError.
+    ``homes`` has the modules of the room, each with its names. A name is looked up anew each time:
+    what another module takes is what the home has at that moment. An attribute that the room lacks
+    is an AttributeError.
 
     >>> get, names, _ = face("onnx_scatterx", {"grouping": "grouped"})
     >>> names(), get("grouped").__name__
@@ -36,8 +36,6 @@ def face(
     def get(name: str) -> object:
         if name not in home:
             raise AttributeError(f"module {room!r} has no attribute {name!r}")
-        value = getattr(importlib.import_module(f"{room}.{home[name]}"), name)
-        setattr(sys.modules[room], name, value)
-        return value
+        return getattr(importlib.import_module(f"{room}.{home[name]}"), name)
 
     return get, lambda: listed, listed
