@@ -2,7 +2,7 @@
 
 import sys
 
-from onnx_scatterx.doors.cli.supervised import run
+from onnx_scatterx.doors import run
 
 if __name__ == "__main__":
     sys.exit(run())

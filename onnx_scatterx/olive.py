@@ -12,7 +12,7 @@ from olive.passes.onnx.common import get_external_data_config, ir_model_to_olive
 from olive.passes.onnx.graph_surgeries import Surgeon
 from olive.passes.pass_config import PassConfigParam
 
-from onnx_scatterx.doors.api import optimize
+from onnx_scatterx.doors import optimize
 
 _OPTIONS = {"target": str, "fix": dict, "assume": list, "gathers": bool, "strict": bool | str}
 

@@ -15,12 +15,11 @@ from typing import Unpack
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.fixed_sizes import Fix
-from onnx_scatterx.engine.passes.settings import Settings
-from onnx_scatterx.options.table import DEFAULTS, Options
-from onnx_scatterx.targets.catalogue import AnyTarget
-from onnx_scatterx.tell.report import Report
-from onnx_scatterx.tell.reporting import optimize_ir
+from onnx_scatterx.assumptions import Fix
+from onnx_scatterx.engine.passes import Settings
+from onnx_scatterx.options import DEFAULTS, Options
+from onnx_scatterx.targets import AnyTarget
+from onnx_scatterx.tell import Report, optimize_ir
 
 __all__ = [
     "CancelTransposes",

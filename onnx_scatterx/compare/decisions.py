@@ -22,8 +22,7 @@ from onnx_scatterx.compare.input_constraints import (
     SPLICING,
     moved,
 )
-from onnx_scatterx.graphs.constants import constant
-from onnx_scatterx.graphs.traversal import all_nodes, graphs_of
+from onnx_scatterx.graphs import all_nodes, constant, graphs_of
 
 Number = int | Fraction
 _SMALL_SIZE, _MOST_SIZE = 13, 1 << 16

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.traversal import called_function, callers_first, graphs_of, is_operator
+from onnx_scatterx.graphs import called_function, callers_first, graphs_of, is_operator
 
 Axes: TypeAlias = frozenset[int]
 _NONE: Axes = frozenset()

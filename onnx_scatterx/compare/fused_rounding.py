@@ -15,8 +15,7 @@ from collections.abc import Iterable
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.constants import packed
-from onnx_scatterx.graphs.traversal import all_nodes
+from onnx_scatterx.graphs import all_nodes, packed
 
 _CONSTANT = 4
 _ROUNDINGS = 1 << 10  # the least number of roundings that is assumed

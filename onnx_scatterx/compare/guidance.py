@@ -5,12 +5,10 @@ Nothing else depends on it, so what cannot be known is left out.
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.passes.inline_known_ifs import InlineKnownIfs
-from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.passes import InlineKnownIfs, Job
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.fitting.inference import infer_shapes, inferred, inlined
-from onnx_scatterx.graphs.cleanup import cloned
-from onnx_scatterx.graphs.traversal import all_nodes, is_operator
+from onnx_scatterx.fitting import infer_shapes, inferred, inlined
+from onnx_scatterx.graphs import all_nodes, cloned, is_operator
 
 
 def looked_at(model: ir.Model) -> ir.Model:

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.expressions import evaluate
+from onnx_scatterx.assumptions import evaluate
 from onnx_scatterx.compare.interface import Dim
-from onnx_scatterx.graphs.constants import constant
+from onnx_scatterx.graphs import constant
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from onnx_scatterx.compare.index_bounds import (
     extent_of,
     rank_of,
 )
-from onnx_scatterx.graphs.traversal import graphs_of
+from onnx_scatterx.graphs import graphs_of
 
 ALIKE = {
     "Abs", "Cast", "Clip", "Dropout", "Expand", "Identity", "Max", "Min", "Neg", "Optional",

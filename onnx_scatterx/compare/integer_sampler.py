@@ -10,7 +10,7 @@ from itertools import chain
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.assumption import Assumption
+from onnx_scatterx.assumptions import Assumption
 from onnx_scatterx.compare.index_bounds import Bounds, IndexConstraints
 from onnx_scatterx.compare.landmarks import (
     Aims,

@@ -10,12 +10,10 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.fixed_sizes import FixedSizes, dims_of
+from onnx_scatterx.assumptions import FixedSizes, dims_of
 from onnx_scatterx.errors import VerifyError
-from onnx_scatterx.fitting.write_sizes import declare_fixed
-from onnx_scatterx.graphs.cleanup import cloned
-from onnx_scatterx.graphs.constants import constant, overridable
-from onnx_scatterx.graphs.traversal import RANDOM, all_nodes
+from onnx_scatterx.fitting import declare_fixed
+from onnx_scatterx.graphs import RANDOM, all_nodes, cloned, constant, overridable
 
 Dim = int | str | None
 

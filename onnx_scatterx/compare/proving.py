@@ -13,21 +13,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.assumption import Assumption
-from onnx_scatterx.assumptions.clauses import Clause, by_name
-from onnx_scatterx.assumptions.expressions import names_in
+from onnx_scatterx.assumptions import Assumption, Clause, by_name, names_in
 from onnx_scatterx.compare.interface import Input
 from onnx_scatterx.compare.result import SOLVER, Difference, Draw
 from onnx_scatterx.compare.session_pair import SessionPair
 from onnx_scatterx.errors import VerifyError
-from onnx_scatterx.files.data import ir_tensors, to_proto
-from onnx_scatterx.files.model_source import AnyModel, ModelSource
-from onnx_scatterx.files.outside import together
+from onnx_scatterx.files import AnyModel, ModelSource, ir_tensors, to_proto, together
 
 if TYPE_CHECKING:
-    from onnx_scatterx.proof.core.reading import Source
-    from onnx_scatterx.proof.declarations import InputClause
-    from onnx_scatterx.proof.proof import Proof
+    from onnx_scatterx.proof import InputClause, Proof, Source
 
 _NUMBER = -(1 << 30)  # the number of a draw that the solver made
 
@@ -110,7 +104,7 @@ def proven(
     know all promises, so a counterexample that breaks a promise is not run. With ``strict_zeros``,
     a proof must not assume that the sign of a zero does not count.
     """
-    from onnx_scatterx.proof.proof import prove
+    from onnx_scatterx.proof import prove
 
     count = 0
 
@@ -139,8 +133,7 @@ def proven(
 
 def _with_signs(proof: Proof) -> Proof:
     """Return a proof, but "unknown" if it assumes that the sign of a zero does not count."""
-    from onnx_scatterx.proof.assumed import SIGN_OF_ZERO
-    from onnx_scatterx.proof.proof import Verdict
+    from onnx_scatterx.proof import SIGN_OF_ZERO, Verdict
 
     if SIGN_OF_ZERO not in proof.assumed:
         return proof
@@ -153,7 +146,7 @@ def _with_signs(proof: Proof) -> Proof:
 
 def unrun(why: str, *, refuted: bool) -> Proof:
     """Return the proof for two models that were not run: ``refuted`` or unknown."""
-    from onnx_scatterx.proof.proof import Proof, Verdict
+    from onnx_scatterx.proof import Proof, Verdict
 
     if refuted:
         return Proof({"": Verdict("refuted")}, refutation=why)
@@ -168,7 +161,7 @@ def judged(proof: Proof, differences: Sequence[Difference], promises: Promises) 
     """
     if not differences or proof.kind == "refuted":
         return proof
-    from onnx_scatterx.proof.proof import Verdict
+    from onnx_scatterx.proof import Verdict
 
     return replace(
         proof,
@@ -188,7 +181,7 @@ def _source(given: ModelSource, beside: Path | None) -> Source:
     The tensors of an `onnx_ir.Model` name the directories of its external data. The external data
     of a message lie in the message's directory, or ``beside``.
     """
-    from onnx_scatterx.proof.core.reading import Placed
+    from onnx_scatterx.proof import Placed
 
     if isinstance(given.model, Path):
         return given.model
@@ -206,7 +199,7 @@ def input_clauses(assumed: Iterable[Clause]) -> Sequence[InputClause]:
     Clauses such as ``unique`` and ``increasing`` are omitted. So are clauses whose bound is an
     expression, such as ``2*n``, because the judge would take it for the name of a size.
     """
-    from onnx_scatterx.proof.declarations import InputClause
+    from onnx_scatterx.proof import InputClause
 
     clauses = []
     for name, assumption in by_name(assumed).items():

@@ -8,11 +8,11 @@ import numpy as np
 
 from onnx_scatterx.compare.array_diff import ArrayDifference, Tolerance
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.runtime.session import EVALUATOR
-from onnx_scatterx.text.visible_text import as_html, in_lines, plain_fields
+from onnx_scatterx.runtime import EVALUATOR
+from onnx_scatterx.text import as_html, in_lines, plain_fields
 
 if TYPE_CHECKING:
-    from onnx_scatterx.proof.proof import Proof
+    from onnx_scatterx.proof import Proof
 
 Answer = Literal["same", "not proven", "different", "not compared"]
 SOLVER = "of the solver"

@@ -7,9 +7,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.assumption import NOTHING, Assumption
-from onnx_scatterx.assumptions.clauses import Clause, check_clauses, read_clauses
-from onnx_scatterx.assumptions.expressions import names_in
+from onnx_scatterx.assumptions import (
+    NOTHING,
+    Assumption,
+    Clause,
+    check_clauses,
+    names_in,
+    read_clauses,
+)
 from onnx_scatterx.compare.decisions import Decisions
 from onnx_scatterx.compare.guidance import looked_at, without_functions
 from onnx_scatterx.compare.input_constraints import input_constraints
@@ -24,14 +29,11 @@ from onnx_scatterx.compare.sampler import (
     rank_name,
 )
 from onnx_scatterx.compare.sizes import EQUAL_SIZES, Combination, SizeSearch, SizeSymbol
-from onnx_scatterx.engine.device.costs import check_sizes
+from onnx_scatterx.engine.device import check_sizes
 from onnx_scatterx.errors import ModelError, ScatterXError, VerifyError
-from onnx_scatterx.files.io import load
-from onnx_scatterx.files.model_source import AnyModel
-from onnx_scatterx.processes.child import NoReply
-from onnx_scatterx.processes.scratch_folders import scratch
-from onnx_scatterx.runtime.opened import as_file
-from onnx_scatterx.runtime.worker_client import Runner
+from onnx_scatterx.files import AnyModel, load
+from onnx_scatterx.processes import NoReply, scratch
+from onnx_scatterx.runtime import Runner, as_file
 
 Aimed = list[tuple[Dealer, frozenset[Label]]]
 _OVERRIDE = 0.3  # how often an overridable initializer is overridden

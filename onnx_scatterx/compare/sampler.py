@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.assumption import NOTHING, Assumption
-from onnx_scatterx.assumptions.expressions import evaluate
+from onnx_scatterx.assumptions import NOTHING, Assumption, evaluate
 from onnx_scatterx.compare.index_bounds import IndexConstraints
 from onnx_scatterx.compare.integer_sampler import IntegerSampler
 from onnx_scatterx.compare.interface import Input

@@ -15,7 +15,7 @@ from itertools import combinations, islice
 
 import numpy as np
 
-from onnx_scatterx.assumptions.assumption import NOTHING, Assumption
+from onnx_scatterx.assumptions import NOTHING, Assumption
 
 Combination = dict[str, int]
 Trials = Generator[Combination, bool, None]

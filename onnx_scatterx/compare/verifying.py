@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.clauses import Assume, at_sizes, by_name, from_metadata, read_clauses
+from onnx_scatterx.assumptions import Assume, at_sizes, by_name, from_metadata, read_clauses
 from onnx_scatterx.compare.array_diff import Tolerance
 from onnx_scatterx.compare.empty_scans import iterated_axes
 from onnx_scatterx.compare.fused_rounding import roundings
@@ -40,15 +40,12 @@ from onnx_scatterx.compare.result import Draw, Verification
 from onnx_scatterx.compare.sample_source import SampleSource
 from onnx_scatterx.compare.session_pair import SessionPair
 from onnx_scatterx.errors import ScatterXError, VerifyError
-from onnx_scatterx.files.io import load
-from onnx_scatterx.files.model_source import AnyModel, ModelSource
-from onnx_scatterx.graphs.traversal import all_nodes, graphs_of
+from onnx_scatterx.files import AnyModel, ModelSource, load
+from onnx_scatterx.graphs import all_nodes, graphs_of
 from onnx_scatterx.observer import Observer, Progress
-from onnx_scatterx.processes.scratch_folders import scratch
-from onnx_scatterx.runtime.array_files import DeclaredInput, validated_inputs
-from onnx_scatterx.runtime.evaluator import runner_of
-from onnx_scatterx.runtime.opened import as_file
-from onnx_scatterx.text.reasons import from_metadata as told_of
+from onnx_scatterx.processes import scratch
+from onnx_scatterx.runtime import DeclaredInput, as_file, runner_of, validated_inputs
+from onnx_scatterx.text import from_metadata as told_of
 
 Feed = Mapping[str, np.ndarray]
 SAMPLES = 40

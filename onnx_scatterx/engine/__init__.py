@@ -1,1 +1,7 @@
-"""Where every element of a tensor comes from, and how it is written again."""
+"""The engine: where every element comes from, and how it is written again.
+
+It has no face of its own. Its parts, from below to above: ``budget``, ``terms``, ``analysis``,
+``device``, ``lift``, ``mosaic``, ``write``, ``quantizers``, ``plan``, ``rules`` (what a rule
+needs), the rules, ``passes``. Come here for what is proven and written of one graph; not for the
+order of passes (``pipeline``), nor for operator sets and fixed sizes (``fitting``).
+"""

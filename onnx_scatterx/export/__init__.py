@@ -1,4 +1,7 @@
-"""`to_onnx` writes scatterings and gatherings as ONNX models."""
+"""`to_onnx` writes scatterings and gatherings as ONNX models.
+
+Come here for a model of an equation of the paper. Not for models of others: these are optimized.
+"""
 
 from onnx_scatterx.export.standard import to_onnx
 

@@ -26,8 +26,7 @@ import onnx
 import onnx_ir as ir
 from numpy.typing import DTypeLike
 
-from onnx_scatterx.engine.write.native.attached import add_fallbacks
-from onnx_scatterx.engine.write.native.fallback import FallbackSpec
+from onnx_scatterx.engine.write import FallbackSpec, add_fallbacks
 from onnx_scatterx.export.request import ExportRequest, GraphBuilder, described
 from onnx_scatterx.theory.components import evaluate
 from onnx_scatterx.theory.picks import Pick

@@ -14,8 +14,8 @@ from google.protobuf.message import Message
 
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.files.check import HEAVY, bodies
-from onnx_scatterx.graphs.traversal import all_graphs
-from onnx_scatterx.processes.collection import quiet
+from onnx_scatterx.graphs import all_graphs
+from onnx_scatterx.processes import quiet
 
 _COMPLEX = (onnx.TensorProto.COMPLEX64, onnx.TensorProto.COMPLEX128)
 _FIELDS = {

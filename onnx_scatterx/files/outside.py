@@ -33,7 +33,7 @@ from onnx_scatterx.files.data import (
     tensors,
 )
 from onnx_scatterx.files.writing import Writing, same_content
-from onnx_scatterx.graphs.cleanup import cloned
+from onnx_scatterx.graphs import cloned
 
 
 class OutsideTensor(ir.ExternalTensor):

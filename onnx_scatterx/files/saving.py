@@ -35,7 +35,7 @@ from onnx_scatterx.files.outside import (
 from onnx_scatterx.files.parse import check_data, form_of, judged, read_back
 from onnx_scatterx.files.reading import Files
 from onnx_scatterx.files.writing import Writing
-from onnx_scatterx.graphs.traversal import is_scatterx_domain
+from onnx_scatterx.graphs import is_scatterx_domain
 
 MESSAGE_LIMIT = 2_000_000_000  # the most bytes of a message, a little less than protobuf's 2 GiB
 _NOTES = "onnx_scatterx."  # the keys of metadata that passes write to nodes begin with this

@@ -19,8 +19,7 @@ from pathlib import Path
 
 from onnx_scatterx.errors import ScatterXError, about_file
 from onnx_scatterx.files.reading import AnyPath, Files, KnownFiles, files_read
-from onnx_scatterx.processes.interrupts import postponed, unless_stopped
-from onnx_scatterx.processes.scratch_folders import scratch
+from onnx_scatterx.processes import postponed, scratch, unless_stopped
 
 
 @dataclass(frozen=True)

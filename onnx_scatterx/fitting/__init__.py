@@ -5,3 +5,54 @@ for what a target does not take of the result, and for dims that ONNX Runtime in
 must keep; not for the removal of scatters (that is in ``engine.passes``), nor for the order of the
 passes (in ``pipeline``).
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_scatterx.faces import face
+
+if TYPE_CHECKING:
+    from onnx_scatterx.fitting.attach_fallbacks import AttachFallbacks as AttachFallbacks
+    from onnx_scatterx.fitting.change_operator_set import ChangeOperatorSet as ChangeOperatorSet
+    from onnx_scatterx.fitting.check_target import CheckTarget as CheckTarget
+    from onnx_scatterx.fitting.declared_dims import declare_body_dims as declare_body_dims
+    from onnx_scatterx.fitting.declared_dims import forget_unchecked_dims as forget_unchecked_dims
+    from onnx_scatterx.fitting.declared_dims import note_body_dims as note_body_dims
+    from onnx_scatterx.fitting.drop_default_reductions import (
+        DropDefaultReductions as DropDefaultReductions,
+    )
+    from onnx_scatterx.fitting.failures import NodeFailure as NodeFailure
+    from onnx_scatterx.fitting.failures import first_failure as first_failure
+    from onnx_scatterx.fitting.fold_sizes import FoldSizes as FoldSizes
+    from onnx_scatterx.fitting.inference import infer_shapes as infer_shapes
+    from onnx_scatterx.fitting.inference import inferred as inferred
+    from onnx_scatterx.fitting.inference import inlined as inlined
+    from onnx_scatterx.fitting.lower_operator_set import LowerOperatorSet as LowerOperatorSet
+    from onnx_scatterx.fitting.lower_rewritten import LowerRewritten as LowerRewritten
+    from onnx_scatterx.fitting.profile_draft import new_profile as new_profile
+    from onnx_scatterx.fitting.write_other_forms import WriteOtherForms as WriteOtherForms
+    from onnx_scatterx.fitting.write_sizes import WRONG as WRONG
+    from onnx_scatterx.fitting.write_sizes import WriteSizes as WriteSizes
+    from onnx_scatterx.fitting.write_sizes import analysis_at as analysis_at
+    from onnx_scatterx.fitting.write_sizes import declare_fixed as declare_fixed
+    from onnx_scatterx.fitting.write_sizes import failure_at_any_sizes as failure_at_any_sizes
+else:
+    __getattr__, __dir__, __all__ = face(
+        __name__,
+        {
+            "attach_fallbacks": "AttachFallbacks",
+            "change_operator_set": "ChangeOperatorSet",
+            "check_target": "CheckTarget",
+            "declared_dims": "declare_body_dims forget_unchecked_dims note_body_dims",
+            "drop_default_reductions": "DropDefaultReductions",
+            "failures": "NodeFailure first_failure",
+            "fold_sizes": "FoldSizes",
+            "inference": "infer_shapes inferred inlined",
+            "lower_operator_set": "LowerOperatorSet",
+            "lower_rewritten": "LowerRewritten",
+            "profile_draft": "new_profile",
+            "write_other_forms": "WriteOtherForms",
+            "write_sizes": "WRONG WriteSizes analysis_at declare_fixed failure_at_any_sizes",
+        },
+    )

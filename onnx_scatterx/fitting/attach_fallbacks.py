@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from onnx_scatterx.engine.passes.job import Job
-from onnx_scatterx.engine.passes.step import Kind, Pass
-from onnx_scatterx.engine.write.native.attached import add_fallbacks
+from onnx_scatterx.engine.passes import Job, Kind, Pass
+from onnx_scatterx.engine.write import add_fallbacks
 
 
 def attach_fallbacks(job: Job) -> bool:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from onnx_scatterx.engine.passes.job import Job
-from onnx_scatterx.engine.passes.step import Kind, Pass
+from onnx_scatterx.engine.passes import Job, Kind, Pass
 from onnx_scatterx.fitting.opset import change_opset
 
 

@@ -9,13 +9,11 @@ from collections.abc import Iterator
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Knowledge
-from onnx_scatterx.engine.analysis.model_analysis import interpret
-from onnx_scatterx.engine.device.violations import Violation, refusals
-from onnx_scatterx.engine.passes.job import Job
-from onnx_scatterx.engine.passes.step import Kind, Pass
+from onnx_scatterx.engine.analysis import Knowledge, interpret
+from onnx_scatterx.engine.device import Violation, refusals
+from onnx_scatterx.engine.passes import Job, Kind, Pass
 from onnx_scatterx.fitting.opset import newer_opset, obstacles
-from onnx_scatterx.targets.target import Target
+from onnx_scatterx.targets import Target
 
 
 def check_target(job: Job) -> bool:

@@ -21,16 +21,12 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Knowledge, Scope
-from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
-from onnx_scatterx.engine.analysis.transfers import transferred
-from onnx_scatterx.engine.budget.limits import LIMITS
-from onnx_scatterx.engine.budget.spending import within_limits
+from onnx_scatterx.engine.analysis import Knowledge, Scope, TensorValue, transferred
+from onnx_scatterx.engine.budget import LIMITS, within_limits
 from onnx_scatterx.errors import MissingRuntimeError
-from onnx_scatterx.graphs.constants import constant, overridable
-from onnx_scatterx.processes.child import Closing, NoReply
-from onnx_scatterx.processes.scratch_folders import scratch
-from onnx_scatterx.runtime.worker_client import ModelFile, OrtProcess, from_raw, to_raw
+from onnx_scatterx.graphs import constant, overridable
+from onnx_scatterx.processes import Closing, NoReply, scratch
+from onnx_scatterx.runtime import ModelFile, OrtProcess, from_raw, to_raw
 
 GENERATORS = frozenset({"ConstantOfShape", "Range"})
 """Operators that make a tensor from sizes alone."""

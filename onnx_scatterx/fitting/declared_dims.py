@@ -22,13 +22,14 @@ import onnx_ir as ir
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.fitting.inference import inferred
 from onnx_scatterx.fitting.known_values import KnownValues
-from onnx_scatterx.graphs.constants import constant, overridable
-from onnx_scatterx.graphs.traversal import (
+from onnx_scatterx.graphs import (
     all_nodes,
     called_function,
     callers_first,
+    constant,
     graphs_of,
     is_operator,
+    overridable,
     reached,
     written,
 )

@@ -8,10 +8,9 @@ Some compilers of devices reject a scatter with the default reduction, or misrea
 
 from __future__ import annotations
 
-from onnx_scatterx.engine.lift.lifting import is_scatter
-from onnx_scatterx.engine.passes.job import Job
-from onnx_scatterx.engine.passes.step import Pass
-from onnx_scatterx.graphs.traversal import all_nodes, written
+from onnx_scatterx.engine.lift import is_scatter
+from onnx_scatterx.engine.passes import Job, Pass
+from onnx_scatterx.graphs import all_nodes, written
 
 
 def drop_default_reductions(job: Job) -> bool:

@@ -12,13 +12,10 @@ from typing import NamedTuple
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Knowledge, Scope
-from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
-from onnx_scatterx.engine.analysis.infeasible import must_fail
-from onnx_scatterx.engine.analysis.validity import is_disproved
-from onnx_scatterx.engine.budget.spending import LimitError
-from onnx_scatterx.engine.lift.lifting import is_gather, is_scatter
-from onnx_scatterx.graphs.traversal import live_nodes, written
+from onnx_scatterx.engine.analysis import Knowledge, Scope, TensorValue, is_disproved, must_fail
+from onnx_scatterx.engine.budget import LimitError
+from onnx_scatterx.engine.lift import is_gather, is_scatter
+from onnx_scatterx.graphs import live_nodes, written
 
 _LISTED = 8  # numbers that are reported
 

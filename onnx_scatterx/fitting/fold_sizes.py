@@ -20,21 +20,14 @@ from functools import partial
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Knowledge
-from onnx_scatterx.engine.analysis.infeasible import misread_node
-from onnx_scatterx.engine.budget.limits import LIMITS
-from onnx_scatterx.engine.budget.spending import budget, within_limits
-from onnx_scatterx.engine.passes.function_calls import inline_functions
-from onnx_scatterx.engine.passes.job import Job
-from onnx_scatterx.engine.passes.known_branches import take_known_branches
-from onnx_scatterx.engine.passes.step import Pass
-from onnx_scatterx.engine.write.writer import Writer
-from onnx_scatterx.files.data import ir_tensors
+from onnx_scatterx.engine.analysis import Knowledge, misread_node
+from onnx_scatterx.engine.budget import LIMITS, budget, within_limits
+from onnx_scatterx.engine.passes import Job, Pass, inline_functions, take_known_branches
+from onnx_scatterx.engine.write import Writer
+from onnx_scatterx.files import ir_tensors
 from onnx_scatterx.fitting.constant_finder import ConstantFinder, NodeRunner
 from onnx_scatterx.fitting.write_sizes import declare_known
-from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses
-from onnx_scatterx.graphs.constants import packed
-from onnx_scatterx.graphs.traversal import all_graphs, graphs_of
+from onnx_scatterx.graphs import all_graphs, graphs_of, packed, remove_dead, replace_uses
 
 _SIZED = frozenset({"ConstantOfShape", "If", "Range", "Shape", "Size"})
 """Operators that compute with sizes, or that a size may decide."""

@@ -10,10 +10,8 @@ import onnx_ir as ir
 from onnx_ir.passes.common import InlinePass, ShapeInferencePass
 
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.graphs.cleanup import cloned
-from onnx_scatterx.graphs.constants import constant, overridable
-from onnx_scatterx.graphs.traversal import all_graphs, all_nodes
-from onnx_scatterx.processes.collection import quiet
+from onnx_scatterx.graphs import all_graphs, all_nodes, cloned, constant, overridable
+from onnx_scatterx.processes import quiet
 
 _SMALL = 1 << 10  # the most bytes of a constant from which a shape may follow
 _STEP = 1 << 30  # a step that is longer than any axis

@@ -12,9 +12,14 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.fitting.inference import infer_shapes
-from onnx_scatterx.graphs.cleanup import cloned
-from onnx_scatterx.graphs.constants import constant, overridable
-from onnx_scatterx.graphs.traversal import all_graphs, called_function, callers_first
+from onnx_scatterx.graphs import (
+    all_graphs,
+    called_function,
+    callers_first,
+    cloned,
+    constant,
+    overridable,
+)
 
 
 class KnownValues:

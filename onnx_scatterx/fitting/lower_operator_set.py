@@ -6,8 +6,7 @@ after    opset 17    Neg, ReduceMax <axes> (x)
 
 from __future__ import annotations
 
-from onnx_scatterx.engine.passes.job import Job
-from onnx_scatterx.engine.passes.step import Kind, Pass
+from onnx_scatterx.engine.passes import Job, Kind, Pass
 from onnx_scatterx.fitting.opset import newer_opset, write_for_opset
 
 

@@ -6,9 +6,8 @@ after    opset 17    Concat(Slice(x, ...), u, Slice(x, ...))
 
 from __future__ import annotations
 
-from onnx_scatterx.engine.passes.job import Job
-from onnx_scatterx.engine.passes.step import Kind, Pass
-from onnx_scatterx.engine.write.native.attached import needs_fallbacks
+from onnx_scatterx.engine.passes import Job, Kind, Pass
+from onnx_scatterx.engine.write import needs_fallbacks
 from onnx_scatterx.fitting.lower_operator_set import lower_operator_set
 
 

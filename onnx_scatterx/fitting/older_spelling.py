@@ -23,7 +23,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.fitting.known_values import KnownValues
 from onnx_scatterx.fitting.spelling import Operand, Respell, Spelling, ints
-from onnx_scatterx.graphs.constants import constant
+from onnx_scatterx.graphs import constant
 
 _COMPUTED = "its axes are computed when the model runs"
 

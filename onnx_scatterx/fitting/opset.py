@@ -13,8 +13,7 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.files.check import check_opset, check_valid
-from onnx_scatterx.files.data import to_proto
+from onnx_scatterx.files import check_opset, check_valid, to_proto
 from onnx_scatterx.fitting.changes import EXPANDED
 from onnx_scatterx.fitting.declared_dims import (
     declare_body_dims,
@@ -25,8 +24,7 @@ from onnx_scatterx.fitting.definitions import write_definitions
 from onnx_scatterx.fitting.known_values import KnownValues
 from onnx_scatterx.fitting.respell import Refused, respelled
 from onnx_scatterx.fitting.spelling import Spelling
-from onnx_scatterx.graphs.cleanup import Names, cloned
-from onnx_scatterx.graphs.traversal import all_graphs, all_nodes, is_operator
+from onnx_scatterx.graphs import Names, all_graphs, all_nodes, cloned, is_operator
 
 _SHOWN = 4  # the most nodes that an error names
 _NESTED = 4  # the deepest definitions within definitions

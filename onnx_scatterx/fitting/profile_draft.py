@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.model_analysis import interpret
-from onnx_scatterx.graphs.traversal import all_nodes, called_function, is_scatterx_domain
-from onnx_scatterx.targets.profile import check_profile
+from onnx_scatterx.engine.analysis import interpret
+from onnx_scatterx.graphs import all_nodes, called_function, is_scatterx_domain
+from onnx_scatterx.targets import check_profile
 
 _TEXT = """\
 # What {name} takes: use it as `--target {name}.toml`. docs/targets.md explains all keys.

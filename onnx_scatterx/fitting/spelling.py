@@ -14,7 +14,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.fitting.known_values import KnownValues
-from onnx_scatterx.graphs.cleanup import Names, replace_uses, set_inputs
+from onnx_scatterx.graphs import Names, replace_uses, set_inputs
 
 Operand: TypeAlias = "ir.Value | np.ndarray | Spelling | None"
 """An input: a value, a constant, the result of another spelling, or None if absent."""

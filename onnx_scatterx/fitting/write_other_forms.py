@@ -13,17 +13,12 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.spending import LimitError, budget
-from onnx_scatterx.engine.mosaic.constants import Constants
-from onnx_scatterx.engine.passes.job import Job
-from onnx_scatterx.engine.passes.step import Pass
-from onnx_scatterx.engine.quantizers.around import has_quantizers
-from onnx_scatterx.engine.quantizers.runtime_patterns import GraphValues, objection, obstacle
-from onnx_scatterx.engine.write.dry_run import DryRun
-from onnx_scatterx.engine.write.forms import has_other_forms, instead_of
-from onnx_scatterx.engine.write.writer import Writer
-from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses
-from onnx_scatterx.graphs.traversal import all_nodes
+from onnx_scatterx.engine.budget import LimitError, budget
+from onnx_scatterx.engine.mosaic import Constants
+from onnx_scatterx.engine.passes import Job, Pass
+from onnx_scatterx.engine.quantizers import GraphValues, has_quantizers, objection, obstacle
+from onnx_scatterx.engine.write import DryRun, Writer, has_other_forms, instead_of
+from onnx_scatterx.graphs import all_nodes, remove_dead, replace_uses
 
 _CANNOT = (ArithmeticError, LookupError, TypeError, ValueError)  # of a node that cannot run
 

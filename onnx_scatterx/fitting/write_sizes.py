@@ -13,18 +13,14 @@ from contextlib import suppress
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.clauses import at_sizes
-from onnx_scatterx.assumptions.fixed_sizes import FixedSizes, dims_of
-from onnx_scatterx.engine.analysis.domain.call import Knowledge
-from onnx_scatterx.engine.analysis.model_analysis import ModelAnalysis
-from onnx_scatterx.engine.budget.spending import LimitError
-from onnx_scatterx.engine.lift.bounds import learn_bounds
-from onnx_scatterx.engine.passes.job import Job
-from onnx_scatterx.engine.passes.settings import Settings
-from onnx_scatterx.engine.passes.step import Kind, Pass
+from onnx_scatterx.assumptions import FixedSizes, at_sizes, dims_of
+from onnx_scatterx.engine.analysis import Knowledge, ModelAnalysis
+from onnx_scatterx.engine.budget import LimitError
+from onnx_scatterx.engine.lift import learn_bounds
+from onnx_scatterx.engine.passes import Job, Kind, Pass, Settings
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.fitting.failures import NodeFailure, first_failure
-from onnx_scatterx.graphs.traversal import all_graphs, all_nodes
+from onnx_scatterx.graphs import all_graphs, all_nodes
 
 WRONG = "the model fails {}, so its export is wrong; with PyTorch, try dynamo=True: {}"
 

@@ -4,3 +4,26 @@ Come here for ``check``, with the program of each compiler, and for ``bench``. N
 of a device without its compiler (``targets``), and not for the comparison of two models
 (``compare``).
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_scatterx.faces import face
+
+if TYPE_CHECKING:
+    from onnx_scatterx.lab.benchmarking.models import bench as bench
+    from onnx_scatterx.lab.devices.checking import Check as Check
+    from onnx_scatterx.lab.devices.checking import question as question
+    from onnx_scatterx.lab.devices.consumer import Consumer as Consumer
+    from onnx_scatterx.lab.devices.consumer import ConsumerProcess as ConsumerProcess
+    from onnx_scatterx.lab.devices.consumer import consumer_of as consumer_of
+else:
+    __getattr__, __dir__, __all__ = face(
+        __name__,
+        {
+            "benchmarking.models": "bench",
+            "devices.checking": "Check question",
+            "devices.consumer": "Consumer ConsumerProcess consumer_of",
+        },
+    )

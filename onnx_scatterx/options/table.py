@@ -20,9 +20,8 @@ from onnx_scatterx.options.values import (
 )
 
 if TYPE_CHECKING:
-    from onnx_scatterx.assumptions.clauses import Assume
-    from onnx_scatterx.assumptions.fixed_sizes import Fix
-    from onnx_scatterx.targets.catalogue import AnyTarget
+    from onnx_scatterx.assumptions import Assume, Fix
+    from onnx_scatterx.targets import AnyTarget
 
 
 class NamedRule(Protocol):

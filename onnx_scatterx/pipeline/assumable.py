@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.clauses import Clause, check_clauses
-from onnx_scatterx.assumptions.expressions import names_in
+from onnx_scatterx.assumptions import Clause, check_clauses, names_in
 
 
 def check_assumptions(assumed: Sequence[Clause], model: ir.Model) -> None:

@@ -5,31 +5,36 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
-from onnx_scatterx.engine.budget.spending import budget
-from onnx_scatterx.engine.passes.cancel_transposes import CancelTransposes
-from onnx_scatterx.engine.passes.drop_overwritten_updates import DropOverwrittenUpdates
-from onnx_scatterx.engine.passes.inline_beside_quantizers import InlineBesideQuantizers
-from onnx_scatterx.engine.passes.inline_known_ifs import InlineKnownIfs
-from onnx_scatterx.engine.passes.inline_sequence_functions import InlineSequenceFunctions
-from onnx_scatterx.engine.passes.job import Job
-from onnx_scatterx.engine.passes.keep_apart import KeepApart
-from onnx_scatterx.engine.passes.lower_scatters import LowerScatters
-from onnx_scatterx.engine.passes.move_above_quantizers import MoveAboveQuantizers
-from onnx_scatterx.engine.passes.share_masks import ShareMasks
-from onnx_scatterx.engine.passes.shorten_shape_computations import ShortenShapeComputations
-from onnx_scatterx.engine.passes.simplify_gathers import SimplifyGathers
-from onnx_scatterx.engine.passes.step import Kind, Pass
-from onnx_scatterx.engine.passes.write_on_integers import WriteOnIntegers
+from onnx_scatterx.engine.budget import budget
+from onnx_scatterx.engine.passes import (
+    CancelTransposes,
+    DropOverwrittenUpdates,
+    InlineBesideQuantizers,
+    InlineKnownIfs,
+    InlineSequenceFunctions,
+    Job,
+    KeepApart,
+    Kind,
+    LowerScatters,
+    MoveAboveQuantizers,
+    Pass,
+    ShareMasks,
+    ShortenShapeComputations,
+    SimplifyGathers,
+    WriteOnIntegers,
+)
 from onnx_scatterx.errors import ScatterXError, did_you_mean
-from onnx_scatterx.fitting.attach_fallbacks import AttachFallbacks
-from onnx_scatterx.fitting.change_operator_set import ChangeOperatorSet
-from onnx_scatterx.fitting.check_target import CheckTarget
-from onnx_scatterx.fitting.drop_default_reductions import DropDefaultReductions
-from onnx_scatterx.fitting.fold_sizes import FoldSizes
-from onnx_scatterx.fitting.lower_operator_set import LowerOperatorSet
-from onnx_scatterx.fitting.lower_rewritten import LowerRewritten
-from onnx_scatterx.fitting.write_other_forms import WriteOtherForms
-from onnx_scatterx.fitting.write_sizes import WriteSizes
+from onnx_scatterx.fitting import (
+    AttachFallbacks,
+    ChangeOperatorSet,
+    CheckTarget,
+    DropDefaultReductions,
+    FoldSizes,
+    LowerOperatorSet,
+    LowerRewritten,
+    WriteOtherForms,
+    WriteSizes,
+)
 from onnx_scatterx.pipeline.restarts import least_violating, until_safe
 
 PREPARING = (ChangeOperatorSet, LowerOperatorSet)

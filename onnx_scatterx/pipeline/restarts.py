@@ -21,24 +21,22 @@ from typing import TypeAlias
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lifting import is_gather, is_scatter
-from onnx_scatterx.engine.mosaic.moves import MOVES, connected_moves
-from onnx_scatterx.engine.passes.job import Job
-from onnx_scatterx.engine.passes.marks import KEPT, NUMBER
-from onnx_scatterx.engine.passes.sole_readers import SoleReaders
-from onnx_scatterx.engine.plan.exclusive import read_only_by
-from onnx_scatterx.fitting.declared_dims import declare_body_dims, note_body_dims
-from onnx_scatterx.graphs.cleanup import cloned
-from onnx_scatterx.graphs.traversal import (
+from onnx_scatterx.engine.lift import is_gather, is_scatter
+from onnx_scatterx.engine.mosaic import MOVES, connected_moves
+from onnx_scatterx.engine.passes import KEPT, NUMBER, Job, SoleReaders
+from onnx_scatterx.engine.plan import read_only_by
+from onnx_scatterx.fitting import declare_body_dims, note_body_dims
+from onnx_scatterx.graphs import (
     all_graphs,
     all_nodes,
     called_function,
+    cloned,
     graphs_of,
     makers,
     reached,
 )
-from onnx_scatterx.targets.target import Target
-from onnx_scatterx.text.reasons import Refusal
+from onnx_scatterx.targets import Target
+from onnx_scatterx.text import Refusal
 
 Change: TypeAlias = Callable[[Job], None]
 """What another run does otherwise: it changes a job whose model was not rewritten yet."""

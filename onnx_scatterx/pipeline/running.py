@@ -9,18 +9,15 @@ from typing import NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.clauses import Clause, at_sizes, note
-from onnx_scatterx.assumptions.fixed_sizes import FixedSizes
-from onnx_scatterx.engine.budget.limits import LIMITS
-from onnx_scatterx.engine.budget.spending import Budget, of_command
-from onnx_scatterx.engine.device.costs import check_sizes
-from onnx_scatterx.engine.passes.job import Job
-from onnx_scatterx.engine.passes.settings import Settings
-from onnx_scatterx.engine.plan.commit import written_nodes
+from onnx_scatterx.assumptions import Clause, FixedSizes, at_sizes, note
+from onnx_scatterx.engine.budget import LIMITS, Budget, of_command
+from onnx_scatterx.engine.device import check_sizes
+from onnx_scatterx.engine.passes import Job, Settings
+from onnx_scatterx.engine.plan import written_nodes
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.files.outside import follow_links
-from onnx_scatterx.fitting.declared_dims import forget_unchecked_dims
-from onnx_scatterx.graphs.traversal import all_graphs, all_nodes, is_scatterx_domain
+from onnx_scatterx.files import follow_links
+from onnx_scatterx.fitting import forget_unchecked_dims
+from onnx_scatterx.graphs import all_graphs, all_nodes, is_scatterx_domain
 from onnx_scatterx.observer import NOBODY, Observer
 from onnx_scatterx.pipeline.assumable import check_assumptions
 from onnx_scatterx.pipeline.order import check_passes, rewritten

@@ -9,8 +9,7 @@ from collections.abc import Set as AbstractSet
 
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.cleanup import remove_dead
-from onnx_scatterx.graphs.traversal import all_graphs, is_operator
+from onnx_scatterx.graphs import all_graphs, is_operator, remove_dead
 
 
 def unread_constants(model: ir.Model) -> list[ir.Value]:

@@ -13,8 +13,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ScatterXError, about_file, one_line
-from onnx_scatterx.files.reading import note_read, open_regular
-from onnx_scatterx.files.writing import Writing
+from onnx_scatterx.files import Writing, note_read, open_regular
 
 _MOST_NAME = 65535  # the most bytes of the name of an entry in a zip file
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from onnx_scatterx.errors import ScatterXError, one_line
-from onnx_scatterx.files.reading import note_read
+from onnx_scatterx.files import note_read
 
 _ENDINGS = {"darwin": ".dylib", "win32": ".dll"}  # by sys.platform; .so elsewhere
 _REASON = "not_built.txt"  # what custom_ops/backend.py writes

@@ -11,15 +11,21 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import MissingRuntimeError, ModelError, ScatterXError, one_line
-from onnx_scatterx.files.data import from_proto, ir_tensors, locations, to_proto
-from onnx_scatterx.files.io import check_file, load
-from onnx_scatterx.files.model_source import AnyModel, ModelSource
-from onnx_scatterx.files.outside import follow_links
-from onnx_scatterx.files.saving import save
-from onnx_scatterx.graphs.traversal import all_nodes, called_function, is_scatterx_domain
+from onnx_scatterx.files import (
+    AnyModel,
+    ModelSource,
+    check_file,
+    follow_links,
+    from_proto,
+    ir_tensors,
+    load,
+    locations,
+    save,
+    to_proto,
+)
+from onnx_scatterx.graphs import all_nodes, called_function, is_scatterx_domain
 from onnx_scatterx.observer import LOG
-from onnx_scatterx.processes.interrupts import postponed
-from onnx_scatterx.processes.scratch_folders import scratch
+from onnx_scatterx.processes import postponed, scratch
 from onnx_scatterx.runtime.library import REMEDY, library_path, missing_library
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import onnxruntime as ort
 
-from onnx_scatterx.processes.serving import Message, RawTensor, Tell, serve
+from onnx_scatterx.processes import Message, RawTensor, Tell, serve
 from onnx_scatterx.runtime.ort_session import memory_plan, open_file, run_raw
 
 if TYPE_CHECKING:

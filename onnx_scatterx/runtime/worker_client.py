@@ -11,11 +11,8 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import MissingRuntimeError, one_line
-from onnx_scatterx.graphs.constants import packed
-from onnx_scatterx.graphs.traversal import all_nodes
-from onnx_scatterx.processes.child import Closing, NoReply, PythonChild, Reply
-from onnx_scatterx.processes.scratch_folders import scratch
-from onnx_scatterx.processes.serving import RawTensor
+from onnx_scatterx.graphs import all_nodes, packed
+from onnx_scatterx.processes import Closing, NoReply, PythonChild, RawTensor, Reply, scratch
 from onnx_scatterx.runtime.session import require_runtime
 
 __all__ = ["ModelFile", "NoReply", "OrtProcess", "Runner", "from_raw", "to_raw"]

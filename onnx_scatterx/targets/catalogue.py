@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from onnx_scatterx.errors import ScatterXError, did_you_mean
-from onnx_scatterx.files.reading import parse_toml
+from onnx_scatterx.files import parse_toml
 from onnx_scatterx.targets.profile import Find, read_profile, target_from
 from onnx_scatterx.targets.target import SCATTERX, STANDARD, Target
 

@@ -65,7 +65,7 @@ import onnx.defs
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ScatterXError, did_you_mean
-from onnx_scatterx.files.reading import note_read, read_toml
+from onnx_scatterx.files import note_read, read_toml
 from onnx_scatterx.targets.limits import KEYS, NO_LIMITS, OperatorLimits
 from onnx_scatterx.targets.target import NEW, Target
 

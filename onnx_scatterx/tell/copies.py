@@ -15,15 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onnx_scatterx.engine.analysis.domain.tensor import Shape
-from onnx_scatterx.engine.budget.limits import LIMITS
-from onnx_scatterx.engine.lift.affine import affine_along
-from onnx_scatterx.engine.lift.footprint import Piece
-from onnx_scatterx.engine.lift.in_theory import InTheory
-from onnx_scatterx.engine.lift.lifting import Scatter
-from onnx_scatterx.engine.terms.terms import Number, Term, term
-from onnx_scatterx.text.reasons import Refusal
-from onnx_scatterx.text.visible_text import in_lines
+from onnx_scatterx.engine.analysis import Shape
+from onnx_scatterx.engine.budget import LIMITS
+from onnx_scatterx.engine.lift import InTheory, Piece, Scatter, affine_along
+from onnx_scatterx.engine.terms import Number, Term, term
+from onnx_scatterx.text import Refusal, in_lines
 from onnx_scatterx.theory.scattering import Gathering
 from onnx_scatterx.theory.strided_copies import Grid, Move, as_move, joined, moves
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.in_theory import InTheory
-from onnx_scatterx.engine.lift.lifting import Scatter
-from onnx_scatterx.engine.passes.marks import LAST_WINS
+from onnx_scatterx.engine.lift import InTheory, Scatter
+from onnx_scatterx.engine.passes import LAST_WINS
 
 _TOLD = 64  # groups in plain data
 _SHOWN = 4  # updates of one group that are listed

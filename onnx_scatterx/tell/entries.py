@@ -9,15 +9,12 @@ from typing import Any
 
 import onnx_ir as ir
 
-from onnx_scatterx.files.data import ir_tensors
-from onnx_scatterx.files.io import Opened
-from onnx_scatterx.files.size import file_size
+from onnx_scatterx.files import Opened, file_size, ir_tensors
 from onnx_scatterx.tell.copies import Moved
 from onnx_scatterx.tell.duplicates import Duplicates
 from onnx_scatterx.tell.index_map import IndexMap
 from onnx_scatterx.tell.sketch import Excerpt
-from onnx_scatterx.text.reasons import Reason, Refusal
-from onnx_scatterx.text.visible_text import plain_fields
+from onnx_scatterx.text import Reason, Refusal, plain_fields
 
 _BYTES = 10_000
 _UNITS = ("kB", "MB", "GB", "TB")

@@ -10,14 +10,14 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
-from onnx_scatterx.engine.budget.spending import LimitError, budget, own_budget, within_limits
-from onnx_scatterx.engine.passes.settings import Settings
+from onnx_scatterx.engine.budget import LimitError, budget, own_budget, within_limits
+from onnx_scatterx.engine.passes import Settings
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.files.model_source import AnyModel
-from onnx_scatterx.graphs.cleanup import cloned
+from onnx_scatterx.files import AnyModel
+from onnx_scatterx.graphs import cloned
 from onnx_scatterx.observer import NOBODY, Observer, Progress
-from onnx_scatterx.options.table import Options
-from onnx_scatterx.targets.catalogue import BASES
+from onnx_scatterx.options import Options
+from onnx_scatterx.targets import BASES
 from onnx_scatterx.tell.advice.advise import advise_on
 from onnx_scatterx.tell.advice.candidates import fixed
 from onnx_scatterx.tell.advice.change import Change, Command
@@ -29,8 +29,7 @@ from onnx_scatterx.tell.kept_advice import Advice, Way
 from onnx_scatterx.tell.report import Report
 from onnx_scatterx.tell.reporting import rewritten_under
 from onnx_scatterx.tell.sections import parts
-from onnx_scatterx.text.reasons import Reason, noted_places
-from onnx_scatterx.text.visible_text import in_lines, visible
+from onnx_scatterx.text import Reason, in_lines, noted_places, visible
 
 _INDENT = 12
 

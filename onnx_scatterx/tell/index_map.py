@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from onnx_scatterx.engine.lift.in_theory import InTheory
-from onnx_scatterx.engine.terms.terms import Symbol
+from onnx_scatterx.engine.lift import InTheory
+from onnx_scatterx.engine.terms import Symbol
 from onnx_scatterx.tell.shown_boxes import (
     Numbers,
     ShownBoxes,

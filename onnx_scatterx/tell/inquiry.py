@@ -13,18 +13,23 @@ from typing import Any, NamedTuple, TypeVar
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.engine.passes.settings import Settings
-from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
+from onnx_scatterx.engine.passes import Settings
+from onnx_scatterx.engine.terms import fresh_symbols
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.files.io import Opened, open_model
-from onnx_scatterx.files.merge import Original
-from onnx_scatterx.files.model_source import AnyModel, ModelSource
-from onnx_scatterx.files.reading import Files, recorded
-from onnx_scatterx.files.size import file_size
-from onnx_scatterx.graphs.cleanup import cloned
+from onnx_scatterx.files import (
+    AnyModel,
+    Files,
+    ModelSource,
+    Opened,
+    Original,
+    file_size,
+    open_model,
+    recorded,
+)
+from onnx_scatterx.graphs import cloned
 from onnx_scatterx.observer import NOBODY, Observer
-from onnx_scatterx.pipeline.running import command_budget
-from onnx_scatterx.processes.collection import raised_gc_threshold
+from onnx_scatterx.pipeline import command_budget
+from onnx_scatterx.processes import raised_gc_threshold
 from onnx_scatterx.tell.builder import NodeRecord
 from onnx_scatterx.tell.entries import About
 from onnx_scatterx.tell.report import Report

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from onnx_scatterx.engine.device.violations import Violation, by_reason
-from onnx_scatterx.options.table import Strict
+from onnx_scatterx.engine.device import Violation, by_reason
+from onnx_scatterx.options import Strict
 from onnx_scatterx.tell.kept_advice import counted, refused_text
 
 

@@ -6,27 +6,26 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from onnx_scatterx.grouping import grouped
-from onnx_scatterx.options.table import Strict
+from onnx_scatterx.options import Strict
 from onnx_scatterx.tell.entries import (
     About,
     Action,
     Entry,
     GatherReport,
     ScatterReport,
-    bytes_text,
 )
-from onnx_scatterx.tell.kept_advice import Advice, counted, named
+from onnx_scatterx.tell.entry_lines import by_text
+from onnx_scatterx.tell.kept_advice import Advice, counted
 from onnx_scatterx.tell.refused import is_error, refused_lines
 from onnx_scatterx.tell.rendering import ShownInTables
-from onnx_scatterx.text.visible_text import as_json, plain_fields, visible
+from onnx_scatterx.text import as_json, plain_fields, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from datetime import datetime
 
-    from onnx_scatterx.compare.result import Verification
-    from onnx_scatterx.engine.device.violations import Violation
+    from onnx_scatterx.compare import Verification
+    from onnx_scatterx.engine.device import Violation
     from onnx_scatterx.tell.rendering import Group
 
 SCHEMA = 1
@@ -224,45 +223,9 @@ class Report(ShownInTables):
         told = f"the target {self.target} wants all sizes as numbers: add {self.to_fix}"
         return [f"{told}{letter}{where}"]
 
-    def assumption_lines(self) -> list[str]:
-        """Return the assumptions in lines."""
-        return ["assumed:", *(f"  {fact}" for fact in self.assumptions)] if self.assumptions else []
-
-    def move_lines(self) -> list[str]:
-        """Return in a line what the scatters of known sizes move, and the least that is known.
-
-        A scatter moves its data and its updates, in contiguous pieces. At least, the updates move,
-        in strided copies.
-        """
-        moves = [s.detail.moved for s in self.scatters if s.detail and s.detail.moved]
-        if not moves:
-            return []
-        moved, pieces, least, copies = map(sum, zip(*moves, strict=True))
-        many = "copy" if copies == 1 else "copies"
-        those = "" if len(moves) == len(self.scatters) else f" ({len(moves)} of them)"
-        return [
-            f"in the given model the scatters{those} move {bytes_text(moved)} in {pieces} pieces, "
-            f"where {bytes_text(least)} in {copies} strided {many} would do"
-        ]
-
-    def duplicate_lines(self) -> list[str]:
-        """Return the colliding updates in lines, and which one wins if that is settled."""
-        colliding = [(s.node, s.duplicates) for s in self.scatters if s.duplicates is not None]
-        lines = [f"{node}: {duplicates}" for node, duplicates in colliding if duplicates.certain]
-        return lines + _by_text((n, str(d)) for n, d in colliding if not d.certain)
-
-    def zero_lines(self) -> list[str]:
-        """Return in a line which nodes became a Where of floats, in which a zero may change sign.
-
-        ONNX Runtime's Where does not keep the sign of a zero that it selects.
-        """
-        verb = "would become" if self.planned else "became"
-        text = f"{verb} a Where, in which the sign of a zero may change"
-        return _by_text((entry.node, text) for entry in self.entries if entry.selects_floats)
-
     def runtime_lines(self) -> list[str]:
         """Return in lines why ONNX Runtime may compute other values, and of which nodes."""
-        return _by_text((e.node, why) for e in self.entries for why in e.in_onnxruntime)
+        return by_text((e.node, why) for e in self.entries for why in e.in_onnxruntime)
 
     @property
     def growth(self) -> str:
@@ -311,9 +274,3 @@ def tallies(reports: Sequence[Report], planned: bool) -> list[str]:
     elif gone:
         removed.append(f"{gone} gather{'s' * (gone > 1)} {done}")
     return removed
-
-
-def _by_text(said: Iterable[tuple[str, str]]) -> list[str]:
-    """Return what is said of nodes, in a line for each text."""
-    by_text = grouped((text, node) for node, text in said)
-    return [f"{named(nodes)}: {text}" for text, nodes in by_text.items()]

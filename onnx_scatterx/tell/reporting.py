@@ -6,19 +6,17 @@ from dataclasses import replace
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.clauses import equalities
-from onnx_scatterx.assumptions.fixed_sizes import fix_template, open_sizes, places_of
-from onnx_scatterx.engine.device.violations import Violation
-from onnx_scatterx.engine.passes.settings import Settings
-from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
+from onnx_scatterx.assumptions import equalities, fix_template, open_sizes, places_of
+from onnx_scatterx.engine.device import Violation
+from onnx_scatterx.engine.passes import Settings
+from onnx_scatterx.engine.terms import fresh_symbols
 from onnx_scatterx.observer import LOG, NOBODY, Observer
-from onnx_scatterx.pipeline.running import command_budget, run, tried
-from onnx_scatterx.processes.collection import raised_gc_threshold
+from onnx_scatterx.pipeline import command_budget, run, tried
+from onnx_scatterx.processes import raised_gc_threshold
 from onnx_scatterx.tell.builder import NodeRecord, records_of, report_of, told_records
 from onnx_scatterx.tell.report import Report
 from onnx_scatterx.tell.sections import with_details
-from onnx_scatterx.text.reasons import LastBit, add_to_metadata
-from onnx_scatterx.text.visible_text import visible
+from onnx_scatterx.text import LastBit, add_to_metadata, visible
 
 
 @raised_gc_threshold()

@@ -7,10 +7,9 @@ from dataclasses import replace
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.spending import within_limits
-from onnx_scatterx.engine.lift.access import Access
-from onnx_scatterx.engine.lift.in_theory import InTheory
-from onnx_scatterx.engine.passes.wiring import Wiring
+from onnx_scatterx.engine.budget import within_limits
+from onnx_scatterx.engine.lift import Access, InTheory
+from onnx_scatterx.engine.passes import Wiring
 from onnx_scatterx.tell.builder import NodeRecord
 from onnx_scatterx.tell.copies import Moved, copies_of, moved
 from onnx_scatterx.tell.entries import Action, Entry, EntryDetail, ScatterReport
@@ -23,7 +22,7 @@ from onnx_scatterx.tell.term_text import (
     footprint_text,
     shape_text,
 )
-from onnx_scatterx.text.reasons import Refusal
+from onnx_scatterx.text import Refusal
 from onnx_scatterx.theory.components import normal_picks
 from onnx_scatterx.theory.picks import Pick
 

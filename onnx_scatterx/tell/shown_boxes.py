@@ -15,11 +15,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from onnx_scatterx.engine.budget.spending import budget
-from onnx_scatterx.engine.lift.access import Access
-from onnx_scatterx.engine.lift.in_theory import InTheory
-from onnx_scatterx.engine.terms.terms import Symbol, Term
-from onnx_scatterx.text.reasons import Refusal
+from onnx_scatterx.engine.budget import budget
+from onnx_scatterx.engine.lift import Access, InTheory
+from onnx_scatterx.engine.terms import Symbol, Term
+from onnx_scatterx.text import Refusal
 
 Numbers: TypeAlias = "tuple[int, ...]"
 Spans: TypeAlias = "tuple[range, ...]"

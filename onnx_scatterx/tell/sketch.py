@@ -20,9 +20,9 @@ from typing import Literal, NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lifting import is_scatter
-from onnx_scatterx.engine.passes.wiring import Wired, Wiring
-from onnx_scatterx.graphs.traversal import SCATTERS, makers, reached
+from onnx_scatterx.engine.lift import is_scatter
+from onnx_scatterx.engine.passes import Wired, Wiring
+from onnx_scatterx.graphs import SCATTERS, makers, reached
 from onnx_scatterx.grouping import grouped
 
 MOST_NODES = 30  # that are shown one by one

@@ -9,14 +9,10 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.tensor import Shape, size_name
-from onnx_scatterx.engine.lift.access import Access
-from onnx_scatterx.engine.lift.affine import modulus_of
-from onnx_scatterx.engine.lift.footprint import Piece
-from onnx_scatterx.engine.lift.in_theory import InTheory
-from onnx_scatterx.engine.terms.terms import Atom, Lookup, Symbol, Term, element
-from onnx_scatterx.text.reasons import Refusal
-from onnx_scatterx.text.visible_text import middle, shortened
+from onnx_scatterx.engine.analysis import Shape, size_name
+from onnx_scatterx.engine.lift import Access, InTheory, Piece, modulus_of
+from onnx_scatterx.engine.terms import Atom, Lookup, Symbol, Term, element
+from onnx_scatterx.text import Refusal, middle, shortened
 from onnx_scatterx.theory.components import (
     Affine,
     AffineModulo,

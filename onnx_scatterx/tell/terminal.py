@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from onnx_scatterx.graphs.traversal import SCATTERS
+from onnx_scatterx.graphs import SCATTERS
 from onnx_scatterx.grouping import grouped
 from onnx_scatterx.tell.entries import STYLES, Action, Entry, legend
+from onnx_scatterx.tell.entry_lines import duplicate_lines, move_lines, zero_lines
 from onnx_scatterx.tell.kept_advice import Advice
 from onnx_scatterx.tell.rendering import Group, TextTable
 
@@ -68,10 +69,10 @@ def _matters(report: Report, whole: bool) -> list[list[str]]:
         report.standard_lines(),
         report.opset_lines(),
         report.fixed_lines(),
-        report.assumption_lines(),
-        report.move_lines() if whole else [],
-        report.duplicate_lines(),
-        report.zero_lines(),
+        ["assumed:", *(f"  {fact}" for fact in report.assumptions)] if report.assumptions else [],
+        move_lines(report.scatters) if whole else [],
+        duplicate_lines(report.scatters),
+        zero_lines(report.entries, planned=report.planned),
         report.runtime_lines(),
         [] if report.advice else report.size_lines(),  # advice says it, with numbers
         report.violation_lines(),

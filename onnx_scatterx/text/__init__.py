@@ -4,3 +4,43 @@ Come here for a reason why a scatter was kept, for a refusal, and for text that 
 to raise, or to put on a page. Not for what a report says (that is in ``tell``), and not for the
 exceptions (they are in ``errors``).
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_scatterx.faces import face
+
+if TYPE_CHECKING:
+    from onnx_scatterx.text.reasons import Detail as Detail
+    from onnx_scatterx.text.reasons import FloatReason as FloatReason
+    from onnx_scatterx.text.reasons import LastBit as LastBit
+    from onnx_scatterx.text.reasons import Missing as Missing
+    from onnx_scatterx.text.reasons import Reason as Reason
+    from onnx_scatterx.text.reasons import Refusal as Refusal
+    from onnx_scatterx.text.reasons import RefusedError as RefusedError
+    from onnx_scatterx.text.reasons import add_to_metadata as add_to_metadata
+    from onnx_scatterx.text.reasons import attempt as attempt
+    from onnx_scatterx.text.reasons import from_metadata as from_metadata
+    from onnx_scatterx.text.reasons import granted as granted
+    from onnx_scatterx.text.reasons import noted_places as noted_places
+    from onnx_scatterx.text.reasons import only as only
+    from onnx_scatterx.text.reasons import refuse_unless as refuse_unless
+    from onnx_scatterx.text.visible_text import as_html as as_html
+    from onnx_scatterx.text.visible_text import as_json as as_json
+    from onnx_scatterx.text.visible_text import in_lines as in_lines
+    from onnx_scatterx.text.visible_text import middle as middle
+    from onnx_scatterx.text.visible_text import plain as plain
+    from onnx_scatterx.text.visible_text import plain_fields as plain_fields
+    from onnx_scatterx.text.visible_text import shortened as shortened
+    from onnx_scatterx.text.visible_text import visible as visible
+else:
+    __getattr__, __dir__, __all__ = face(
+        __name__,
+        {
+            "reasons": "Detail FloatReason LastBit Missing Reason Refusal RefusedError "
+            "add_to_metadata attempt from_metadata granted noted_places only "
+            "refuse_unless",
+            "visible_text": "as_html as_json in_lines middle plain plain_fields shortened visible",
+        },
+    )

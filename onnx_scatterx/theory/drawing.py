@@ -17,7 +17,7 @@ from itertools import product
 from math import prod
 
 from onnx_scatterx.grouping import grouped
-from onnx_scatterx.text.visible_text import as_html
+from onnx_scatterx.text import as_html
 from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant, affine_text
 from onnx_scatterx.theory.picks import Index, Pick, indices
 from onnx_scatterx.theory.scattering import Gathering, Reduction, Scattering

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import onnx_scatterx
 from onnx_scatterx.targets.target import Target
+from onnx_scatterx.tell.entry_lines import duplicate_lines
 from tests.helpers.examples import examples
 from tests.helpers.pair import Feed, assert_same
 from tests.helpers.support import i64, parse, sample, scatters
@@ -37,7 +38,7 @@ def optimized(
 
 def told(text: str, *, deterministic: bool = False, target: str = "standard") -> list[str]:
     report = onnx_scatterx.inspect(parse(text), target=target, deterministic=deterministic)
-    return report.duplicate_lines()
+    return duplicate_lines(report.scatters)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +72,7 @@ def test_what_the_report_says(text: str, before: list[str], after: list[str]) ->
 def test_in_every_kind_of_report() -> None:
     model = parse(ROWS.replace("D]", "2]"))
     report = onnx_scatterx.inspect(model)
-    line = report.duplicate_lines()[0]
+    line = duplicate_lines(report.scatters)[0]
     assert line.endswith("in ScatterX the last")
     assert line in str(report)
     assert "Updates that collide" in report.to_html()
@@ -116,7 +117,7 @@ def test_no_operator_is_written_that_a_target_lacks() -> None:
     target = Target("npu", avoid=frozenset({"Gather"}))
     result = optimized(parse(ROWS), target=target)
     assert [n.op_type for n in result.model.graph.node] == ["ScatterND"]
-    assert not result.report.duplicate_lines()[0].endswith(LAST_WINS)
+    assert not duplicate_lines(result.report.scatters)[0].endswith(LAST_WINS)
 
 
 def test_in_a_branch_and_in_a_function() -> None:
@@ -134,8 +135,8 @@ def test_in_a_branch_and_in_a_function() -> None:
     for c in (True, False):
         feed = {"x": sample("float32", 4), "u": sample("float32", 3), "c": np.array(c)}
         result = optimized(model, feed)
-    assert len(result.report.duplicate_lines()) == 2
-    assert all(line.endswith(LAST_WINS) for line in result.report.duplicate_lines())
+    assert len(duplicate_lines(result.report.scatters)) == 2
+    assert all(line.endswith(LAST_WINS) for line in duplicate_lines(result.report.scatters))
 
 
 @examples(60)

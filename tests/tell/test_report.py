@@ -9,6 +9,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.compare.result import Verification
 from onnx_scatterx.tell.entries import Action, GatherReport, ScatterReport
+from onnx_scatterx.tell.entry_lines import move_lines
 from onnx_scatterx.tell.report import Report
 from onnx_scatterx.text.reasons import Reason, Refusal
 from onnx_scatterx.text.visible_text import as_html
@@ -260,17 +261,17 @@ def test_what_scatters_move() -> None:
         <int64[3, 1] i = {{5, 3, 1}}> {{ y = ScatterND (x, i, u) z = ScatterND {} }}"""
     # 64 bytes of data and 24 of updates; three rows that lie apart
     one = parse(text.format("int64[3, 1] j", "(x, j, u)"))
-    assert onnx_scatterx.inspect(one).move_lines() == [
+    assert move_lines(onnx_scatterx.inspect(one).scatters) == [
         "in the given model the scatters (1 of them) move 88 bytes in 4 pieces, "
         "where 24 bytes in 1 strided copy would do"
     ]
     both = parse(text.format("float[3, 2] v", "(y, i, v)"))
     report = onnx_scatterx.inspect(both)
-    (line,) = report.move_lines()
+    (line,) = move_lines(report.scatters)
     assert line.startswith(
         "in the given model the scatters move 176 bytes in 8 pieces, where 48 bytes in 2 strided"
     )
     assert line in report.plain()
     reduced = parse(text.format("float[3, 2] v", '<reduction = "add"> (x, i, v)'))
-    assert "(1 of them)" in onnx_scatterx.inspect(reduced).move_lines()[0]
-    assert Report("standard", (), 0, 0).move_lines() == []
+    assert "(1 of them)" in move_lines(onnx_scatterx.inspect(reduced).scatters)[0]
+    assert move_lines(()) == []

@@ -10,17 +10,15 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.doors.api.result import Result, raise_unmet
-from onnx_scatterx.engine.passes.settings import Settings
+from onnx_scatterx.engine.passes import Settings
 from onnx_scatterx.errors import VerifyError
-from onnx_scatterx.files.model_source import AnyModel, IrLike, MessageLike
+from onnx_scatterx.files import AnyModel, IrLike, MessageLike
 from onnx_scatterx.observer import Observer, Progress, Watch
-from onnx_scatterx.options.table import DEFAULTS, Options, Strict, checked_strict
-from onnx_scatterx.tell.builder import NodeRecord
-from onnx_scatterx.tell.inquiry import inspect_records, optimized
-from onnx_scatterx.tell.report import Report
+from onnx_scatterx.options import DEFAULTS, Options, Strict, checked_strict
+from onnx_scatterx.tell import NodeRecord, Report, inspect_records, optimized
 
 if TYPE_CHECKING:
-    from onnx_scatterx.compare.result import Verification
+    from onnx_scatterx.compare import Verification
 
 
 def inspect(
@@ -164,8 +162,7 @@ def _verified(
     before: AnyModel, after: Result[Any], observer: Observer, arguments: Mapping[str, Any]
 ) -> Verification:
     """Return the answer of ``verify``; raise an error if the models differ."""
-    from onnx_scatterx.compare.result import DifferenceError
-    from onnx_scatterx.compare.verifying import verify
+    from onnx_scatterx.compare import DifferenceError, verify
 
     observer.stage("verifying")
     answer = verify(before, after, **{"on_progress": observer.stage, **arguments})

@@ -8,14 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
 
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.files.reading import Files
-from onnx_scatterx.files.saving import MESSAGE_LIMIT, save
-from onnx_scatterx.options.table import Strict
-from onnx_scatterx.tell.inquiry import M
-from onnx_scatterx.tell.report import Report
+from onnx_scatterx.files import MESSAGE_LIMIT, Files, save
+from onnx_scatterx.options import Strict
+from onnx_scatterx.tell import M, Report
 
 if TYPE_CHECKING:
-    from onnx_scatterx.compare.result import Verification
+    from onnx_scatterx.compare import Verification
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,12 @@ from typing import Any, NoReturn, Unpack
 
 from onnx_scatterx.doors.batch.summary import ModelOutcome, Summary
 from onnx_scatterx.doors.batch.workers import Task, run_in_executor, run_in_processes
-from onnx_scatterx.engine.passes.settings import Settings
+from onnx_scatterx.engine.passes import Settings
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.files.reading import known_reads, recorded
+from onnx_scatterx.files import known_reads, recorded
 from onnx_scatterx.observer import Observer, Progress
-from onnx_scatterx.options.table import Options
-from onnx_scatterx.processes.scratch_folders import is_scratch
+from onnx_scatterx.options import Options
+from onnx_scatterx.processes import is_scratch
 
 SUFFIXES = (".onnx", ".onnxtxt")
 _NAMED = 3  # the most models whose names the progress shows
@@ -88,7 +88,7 @@ def read_elsewhere(pairs: list[tuple[Path, Path]]) -> dict[Path, dict[Path, str]
     folders = {output_path.parent for _, output_path in pairs}
     there = {folder: files for folder in folders if (files := _files_in(folder))}
     if there:
-        from onnx_scatterx.files.io import note_model
+        from onnx_scatterx.files import note_model
 
         for source, _ in pairs:
             note_model(source)

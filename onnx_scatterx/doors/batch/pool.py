@@ -16,9 +16,16 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from onnx_scatterx.errors import ScatterXError, one_line
-from onnx_scatterx.processes.child import NoReply, PythonChild
-from onnx_scatterx.processes.interrupts import GRACE, postponed, unless_stopped
-from onnx_scatterx.processes.serving import Message, RawTensor, serve
+from onnx_scatterx.processes import (
+    GRACE,
+    Message,
+    NoReply,
+    PythonChild,
+    RawTensor,
+    postponed,
+    serve,
+    unless_stopped,
+)
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onnx_scatterx.tell.rendering import ShownInTables, TextTable
-from onnx_scatterx.tell.report import NEEDS, OTHERWISE, SCHEMA, tallies
+from onnx_scatterx.tell import NEEDS, OTHERWISE, SCHEMA, ShownInTables, TextTable, tallies
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from onnx_scatterx.options.table import Strict
-    from onnx_scatterx.tell.report import Report
+    from onnx_scatterx.options import Strict
+    from onnx_scatterx.tell import Report
 
 
 @dataclass(frozen=True)
@@ -144,7 +143,7 @@ class Summary(ShownInTables):
         ``name`` is its heading. ``date`` stands on it: now by default, or the time of the
         environment's SOURCE_DATE_EPOCH.
         """
-        from onnx_scatterx.tell.page import ComparedNote, OneModel, directory_page
+        from onnx_scatterx.tell import ComparedNote, OneModel, directory_page
 
         top = self._folder()
         models = [

@@ -15,14 +15,12 @@ from typing import TYPE_CHECKING, Any
 from onnx_scatterx.doors.batch.pool import run_tasks
 from onnx_scatterx.doors.batch.summary import ModelOutcome
 from onnx_scatterx.errors import ScatterXError, one_line
-from onnx_scatterx.files.reading import Files, note_read, recorded
-from onnx_scatterx.files.writing import Writing
-from onnx_scatterx.options.table import DEFAULTS
-from onnx_scatterx.processes.child import NoReply
-from onnx_scatterx.processes.scratch_folders import clear
+from onnx_scatterx.files import Files, Writing, note_read, recorded
+from onnx_scatterx.options import DEFAULTS
+from onnx_scatterx.processes import NoReply, clear
 
 if TYPE_CHECKING:
-    from onnx_scatterx.tell.report import Report
+    from onnx_scatterx.tell import Report
 
 _SLACK = 0.5  # seconds in which a late task may end itself, before its process is ended
 
@@ -95,15 +93,14 @@ def run_in_processes(tasks: list[Task], jobs: int | None) -> Events:
 def prepare(_: object) -> None:
     """Import what `run_task` needs; the first task reports a missing module."""
     with contextlib.suppress(ImportError):
-        from onnx_scatterx.compare.verifying import verify  # noqa: F401 - imported early
         from onnx_scatterx.doors.api import optimize  # noqa: F401 - imported early
 
 
 def run_task(task: Task) -> ModelOutcome:
     """Optimize or inspect one model; an error becomes a part of the outcome."""
-    from onnx_scatterx.compare.verifying import verify
+    from onnx_scatterx.compare import verify
     from onnx_scatterx.doors.api import inspect, optimize
-    from onnx_scatterx.files.saving import MESSAGE_LIMIT, stage
+    from onnx_scatterx.files import MESSAGE_LIMIT, stage
 
     start = time.perf_counter()
 
@@ -171,8 +168,7 @@ def run_task(task: Task) -> ModelOutcome:
 
 def _advised(task: Task, report: Report) -> Report:
     """Return the report on a model with advice, for which other options are tried."""
-    from onnx_scatterx.tell.advice.change import Command
-    from onnx_scatterx.tell.explanation import advised
+    from onnx_scatterx.tell import Command, advised
 
     given = {name: value for name, value in task.options.items() if name in DEFAULTS}
     options = () if report.about is None else report.about.options

@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from onnx_scatterx.doors.cli.values import named_file, natural, thread_count
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.options.table import OPTIONS
-from onnx_scatterx.options.values import above_zero, count, named_size
+from onnx_scatterx.options import OPTIONS, above_zero, count, named_size
 
 if TYPE_CHECKING:
     import numpy as np
     import onnx
 
-    from onnx_scatterx.files.model_source import AnyModel
-    from onnx_scatterx.files.writing import Writing
+    from onnx_scatterx.files import AnyModel, Writing
 
 
 _SAMPLES = 40
@@ -131,8 +129,8 @@ def add_inputs(command: Arguments, otherwise: str = "without this option, they a
 
 def given_inputs(args: argparse.Namespace, model: Any) -> dict[str, np.ndarray]:
     """Return the arrays that --input names, for the inputs of a model."""
-    from onnx_scatterx.files.io import load
-    from onnx_scatterx.runtime.array_files import read_arrays
+    from onnx_scatterx.files import load
+    from onnx_scatterx.runtime import read_arrays
 
     return read_arrays(args.input, {v.name for v in load(model).graph.inputs if v.name})
 
@@ -187,7 +185,7 @@ def reject_unused(args: argparse.Namespace, when: str, *options: str) -> None:
 
 def read_target(args: argparse.Namespace) -> None:
     """Read the target; raise an error if an option has no effect with it."""
-    from onnx_scatterx.targets.catalogue import target_of
+    from onnx_scatterx.targets import target_of
 
     args.target = target = target_of(args.target)
     if "strict" in args and not (target.is_limited or target.static_only):
@@ -233,7 +231,7 @@ def given_model(model: str) -> str | onnx.ModelProto:
         return model
     if sys.stdin is None or sys.stdin.isatty():
         raise ScatterXError("-: no model comes from stdin: it is closed or a terminal")
-    from onnx_scatterx.files.parse import parsed
+    from onnx_scatterx.files import parsed
 
     return parsed(sys.stdin.buffer.read(), "stdin")
 
@@ -262,7 +260,7 @@ class Destination:
         self, model: Any, writing: Writing, source_path: Path | None, *, outside: bool = False
     ) -> AnyModel:
         """Write a model, and return the written model; ``outside`` puts its weights beside it."""
-        from onnx_scatterx.files.saving import MESSAGE_LIMIT, as_bytes, stage
+        from onnx_scatterx.files import MESSAGE_LIMIT, as_bytes, stage
 
         if self.is_stream:
             self.content, written = as_bytes(model, source_path.parent if source_path else None)

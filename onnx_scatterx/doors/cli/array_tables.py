@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onnx_scatterx.tell.rendering import ShownInTables, TextTable
+from onnx_scatterx.tell import ShownInTables, TextTable
 
 _SHOWN = 4  # elements
 _TEXT_SHOWN = 20  # characters

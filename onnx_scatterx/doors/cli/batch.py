@@ -11,7 +11,7 @@ from onnx_scatterx.doors.cli.arguments import STREAM, checks, paths_of, read_tar
 from onnx_scatterx.doors.cli.output import print_error, report_path, show_result
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.files.writing import Writing
+from onnx_scatterx.files import Writing
 
 if TYPE_CHECKING:
     from onnx_scatterx.doors.batch.summary import Summary
@@ -21,7 +21,7 @@ def optimize_directory(args: argparse.Namespace) -> int:
     """Optimize several models; return the exit status of `batch_status`."""
     from onnx_scatterx.doors.batch import optimize_many
     from onnx_scatterx.doors.batch.many import models_in
-    from onnx_scatterx.files.io import note_model
+    from onnx_scatterx.files import note_model
 
     if args.output == STREAM:
         raise ScatterXError("-o -: several models are written to a directory; name one")

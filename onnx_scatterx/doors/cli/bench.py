@@ -17,7 +17,7 @@ from onnx_scatterx.doors.cli.arguments import (
 from onnx_scatterx.doors.cli.output import show_result
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.options.values import count
+from onnx_scatterx.options import count
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -40,7 +40,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Time models and print the results."""
-    from onnx_scatterx.lab.benchmarking.models import bench
+    from onnx_scatterx.lab import bench
 
     given = given_models(*args.models)
     apart = len(set(args.models)) == len(given)  # else equal names are numbered

@@ -18,12 +18,11 @@ from onnx_scatterx.doors.cli.arguments import (
 )
 from onnx_scatterx.doors.cli.output import DONE, NO, print_error, show, show_text
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.options.values import above_zero, count, listed_names
-from onnx_scatterx.text.visible_text import as_json
+from onnx_scatterx.options import above_zero, count, listed_names
+from onnx_scatterx.text import as_json
 
 if TYPE_CHECKING:
-    from onnx_scatterx.lab.devices.checking import Check
-    from onnx_scatterx.lab.devices.consumer import Consumer
+    from onnx_scatterx.lab import Check, Consumer
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -91,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
 
 def chosen_consumers(names: list[str], pythons: list[str]) -> list[tuple[Consumer, str | None]]:
     """Return the consumers of these names, each with the interpreter that runs it."""
-    from onnx_scatterx.lab.devices.consumer import consumer_of
+    from onnx_scatterx.lab import consumer_of
 
     consumers = [consumer_of(name) for name in names]
     interpreters = _pythons(pythons, consumers)
@@ -100,7 +99,7 @@ def chosen_consumers(names: list[str], pythons: list[str]) -> list[tuple[Consume
 
 def require_consumers(consumers: list[tuple[Consumer, str | None]]) -> None:
     """Raise MissingConsumerError if one of the consumers is not installed."""
-    from onnx_scatterx.lab.devices.consumer import ConsumerProcess
+    from onnx_scatterx.lab import ConsumerProcess
 
     for consumer, python in consumers:
         ConsumerProcess(consumer, python).close()
@@ -114,7 +113,7 @@ def answers(
     **options: Any,
 ) -> int:
     """Give a model to each consumer, tell each answer as it comes, and return the exit status."""
-    from onnx_scatterx.lab.devices.checking import question
+    from onnx_scatterx.lab import question
 
     if not consumers:
         return DONE

@@ -16,8 +16,7 @@ from onnx_scatterx.doors.cli.arguments import (
 )
 from onnx_scatterx.doors.cli.output import show_result
 from onnx_scatterx.doors.cli.progress import stages
-from onnx_scatterx.files.reading import note_read
-from onnx_scatterx.files.writing import Writing
+from onnx_scatterx.files import Writing, note_read
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -36,7 +35,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Cut a scatter out of a model, and write it."""
-    from onnx_scatterx.tell.extraction.cutting import extract
+    from onnx_scatterx.tell import extract
 
     with destination(args.output) as output, Writing() as writing:
         if args.model != STREAM:

@@ -32,14 +32,12 @@ from onnx_scatterx.doors.cli.output import (
     show_text,
 )
 from onnx_scatterx.doors.cli.progress import stages
-from onnx_scatterx.engine.budget.spending import one_command
-from onnx_scatterx.options.table import command_words
+from onnx_scatterx.engine.budget import one_command
+from onnx_scatterx.options import command_words
 
 if TYPE_CHECKING:
     from onnx_scatterx.observer import Observer
-    from onnx_scatterx.tell.advice.change import Command
-    from onnx_scatterx.tell.builder import NodeRecord
-    from onnx_scatterx.tell.report import Report
+    from onnx_scatterx.tell import Command, NodeRecord, Report
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -66,9 +64,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _inspect(args: argparse.Namespace) -> int:
-    from onnx_scatterx.engine.passes.settings import Settings
+    from onnx_scatterx.engine.passes import Settings
     from onnx_scatterx.observer import Observer
-    from onnx_scatterx.tell.inquiry import inspect_records
+    from onnx_scatterx.tell import inspect_records
 
     args.model = args.models[0]
     model = given_model(args.model)
@@ -128,14 +126,14 @@ def with_advice(
     """
     if args.no_advice or not (report.is_open or report.growth or report.native):
         return report
-    from onnx_scatterx.tell.explanation import advised
+    from onnx_scatterx.tell import advised
 
     return advised(report, model, command_of(args, output), records, observer, **settings(args))
 
 
 def command_of(args: argparse.Namespace, output: str = "OUT.onnx") -> Command:
     """Return the command that the user typed, with all options that change the new model."""
-    from onnx_scatterx.tell.advice.change import Command
+    from onnx_scatterx.tell import Command
 
     said = command_words({**settings(args), "target": "scatterx"})
     return Command(args.model, output, args.target.text, tuple(chain.from_iterable(said)))

@@ -34,9 +34,8 @@ from onnx_scatterx.doors.cli.inspect import strict_status, with_advice
 from onnx_scatterx.doors.cli.output import report_path, show, show_report, show_text
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.doors.cli.verify import answer, verified
-from onnx_scatterx.engine.budget.spending import one_command
-from onnx_scatterx.files.reading import note_read
-from onnx_scatterx.files.writing import Writing
+from onnx_scatterx.engine.budget import one_command
+from onnx_scatterx.files import Writing, note_read
 from onnx_scatterx.observer import Observer
 
 if TYPE_CHECKING:
@@ -166,7 +165,7 @@ def _optimize(args: argparse.Namespace, output: Destination) -> int:
 
 def _printer(wanted: Sequence[str]) -> Callable[[str, ir.Model], None]:
     """Return a function for ``on_pass`` that prints the model after the wanted passes."""
-    from onnx_scatterx.pipeline.order import check_passes
+    from onnx_scatterx.pipeline import check_passes
 
     check_passes(wanted, "all")
 

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.errors import ScatterXError, one_line
-from onnx_scatterx.files.writing import Writing
+from onnx_scatterx.files import Writing
 from onnx_scatterx.observer import LOG
-from onnx_scatterx.text.visible_text import as_json, in_lines, visible
+from onnx_scatterx.text import as_json, in_lines, visible
 
 if TYPE_CHECKING:
-    from onnx_scatterx.tell.report import Report
+    from onnx_scatterx.tell import Report
 
 
 DONE, NO, FAILED, SIGNAL = 0, 1, 2, 128
@@ -42,7 +42,7 @@ def show(content: object) -> None:
     elif hasattr(content, "plain") and (sys.stdout.isatty() or os.environ.get("FORCE_COLOR")):
         from rich.console import Console
 
-        from onnx_scatterx.tell.rendering import laid_out
+        from onnx_scatterx.tell import laid_out
 
         console = Console(
             color_system=None if os.environ.get("NO_COLOR") else "auto",
@@ -65,7 +65,7 @@ def show_result(result: Any, *, json: bool) -> None:
 
 def show_report(report: Report, *, verbose: bool) -> None:
     """Print a report on one screen, or all of it."""
-    from onnx_scatterx.tell.terminal import screen
+    from onnx_scatterx.tell import screen
 
     show(report if verbose else screen(report))
 

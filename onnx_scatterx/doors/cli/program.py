@@ -38,8 +38,8 @@ from onnx_scatterx.doors.cli.output import (
     show,
 )
 from onnx_scatterx.errors import ScatterXError, did_you_mean
-from onnx_scatterx.files.reading import recorded
-from onnx_scatterx.processes.interrupts import Stopped, stoppable
+from onnx_scatterx.files import recorded
+from onnx_scatterx.processes import Stopped, stoppable
 
 
 def complete(parser: argparse.ArgumentParser) -> None:
@@ -81,8 +81,8 @@ def _from(module: str, names: Callable[[Any], Iterable[str]]) -> Callable[..., I
 
 def _nodes(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
     """Return the names of the scatters and gathers of the model that was typed."""
-    from onnx_scatterx.files.io import load
-    from onnx_scatterx.graphs.traversal import all_nodes
+    from onnx_scatterx.files import load
+    from onnx_scatterx.graphs import all_nodes
 
     try:
         nodes = all_nodes(load(parsed_args.model))
@@ -233,7 +233,7 @@ class Version(argparse.Action):
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         import onnx_scatterx
-        from onnx_scatterx.runtime.library import missing_library
+        from onnx_scatterx.runtime import missing_library
 
         show(getattr(onnx_scatterx, "__version__", "not installed: run from its source"))
         try:

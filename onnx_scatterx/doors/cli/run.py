@@ -17,9 +17,9 @@ from onnx_scatterx.doors.cli.arguments import (
     reject_unused,
 )
 from onnx_scatterx.doors.cli.output import show, show_text
-from onnx_scatterx.files.writing import Writing
-from onnx_scatterx.options.values import count
-from onnx_scatterx.text.visible_text import as_json
+from onnx_scatterx.files import Writing
+from onnx_scatterx.options import count
+from onnx_scatterx.text import as_json
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,7 +40,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run a model, print its outputs and save them."""
-    from onnx_scatterx.runtime.array_files import output_path, save_arrays
+    from onnx_scatterx.runtime import output_path, save_arrays
 
     if args.input:
         reject_unused(args, "with --input", "samples", "size", "seed")
@@ -55,8 +55,7 @@ def run(args: argparse.Namespace) -> int:
 def _run(args: argparse.Namespace, writing: Writing) -> list[dict[str, np.ndarray]]:
     """Run the model, print its outputs, and return the arrays to save."""
     from onnx_scatterx.doors.cli.array_tables import ArrayTable
-    from onnx_scatterx.runtime.array_files import read_arrays
-    from onnx_scatterx.runtime.opened import opened_model
+    from onnx_scatterx.runtime import opened_model, read_arrays
 
     saved: list[dict[str, np.ndarray]] = []
     tables: list[dict[str, object]] = []
@@ -83,7 +82,7 @@ def _run(args: argparse.Namespace, writing: Writing) -> list[dict[str, np.ndarra
 def _drawn(
     args: argparse.Namespace, model: str | onnx.ModelProto, library: str | None
 ) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
-    from onnx_scatterx.compare.sample_source import valid_draws
+    from onnx_scatterx.compare import valid_draws
 
     seed = args.seed or 0
     draws = valid_draws(model, args.samples or 1, sizes=dict(args.size), seed=seed, library=library)

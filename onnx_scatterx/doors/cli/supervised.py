@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from types import FrameType
 
 from onnx_scatterx.doors.cli.output import FAILED, SIGNAL, print_error
-from onnx_scatterx.processes.interrupts import end_soon
+from onnx_scatterx.processes import end_soon
 
 _CRASHES = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGTRAP", "SIGSYS")
 _PASSED_ON = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGCONT")

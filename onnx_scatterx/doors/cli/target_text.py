@@ -6,8 +6,7 @@ import math
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from onnx_scatterx.targets.limits import OperatorLimits
-from onnx_scatterx.targets.target import Target
+from onnx_scatterx.targets import OperatorLimits, Target
 
 _LABEL = 14  # letters before the text
 _NOT = {

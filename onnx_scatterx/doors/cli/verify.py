@@ -19,10 +19,10 @@ from onnx_scatterx.doors.cli.arguments import (
 from onnx_scatterx.doors.cli.output import DONE, FAILED, NO, print_error, show_result
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.options.values import from_zero
+from onnx_scatterx.options import from_zero
 
 if TYPE_CHECKING:
-    from onnx_scatterx.compare.result import Verification
+    from onnx_scatterx.compare import Verification
 
 _STATUS = {"same": DONE, "different": NO, "not compared": FAILED, "not proven": 3}
 
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
 
 def verified(args: argparse.Namespace, before: Any, after: Any, **more: Any) -> Verification:
     """Compare two models, with the arguments of the command and ``more``; show the progress."""
-    from onnx_scatterx.compare.verifying import verify
+    from onnx_scatterx.compare import verify
 
     with stages(quiet=getattr(args, "quiet", False)) as tell:
         return verify(before, after, on_progress=tell, **{**checks(args), **more})

@@ -21,18 +21,14 @@ from functools import cache
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.assumption import NOTHING, Assumption, Relation
-from onnx_scatterx.assumptions.clauses import Clause, by_name
-from onnx_scatterx.assumptions.expressions import evaluate
+from onnx_scatterx.assumptions import NOTHING, Assumption, Clause, Relation, by_name, evaluate
 from onnx_scatterx.engine.analysis.domain.tensor import DeclaredDim, DimOf, Shape, TensorValue
 from onnx_scatterx.engine.analysis.domain.widening import widened
 from onnx_scatterx.engine.analysis.operators.generators import of_attributes
 from onnx_scatterx.engine.analysis.shapes import Exclusion, fact_of
-from onnx_scatterx.engine.terms.constraints import Elements
-from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Symbol, Term, coord, size, term
+from onnx_scatterx.engine.terms import Elements, Facts, Symbol, Term, coord, size, term
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.graphs.constants import overridable
+from onnx_scatterx.graphs import overridable
 
 
 class Assumptions:

@@ -9,9 +9,9 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis.domain.call import Call, Scope
 from onnx_scatterx.engine.analysis.domain.tensor import Dims, ElementOf, Shape, TensorValue
 from onnx_scatterx.engine.analysis.operators import sequences
-from onnx_scatterx.engine.budget.limits import LIMITS
-from onnx_scatterx.engine.terms.terms import Term, element, size
-from onnx_scatterx.graphs.traversal import graphs_of
+from onnx_scatterx.engine.budget import LIMITS
+from onnx_scatterx.engine.terms import Term, element, size
+from onnx_scatterx.graphs import graphs_of
 
 if TYPE_CHECKING:
     from onnx_scatterx.engine.analysis.interpreter import Interpreter

@@ -16,8 +16,7 @@ from onnx_scatterx.engine.analysis.domain.call import (
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.analysis.domain.widening import widened
 from onnx_scatterx.engine.analysis.operators import sequences
-from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Term, size
+from onnx_scatterx.engine.terms import Facts, Term, size
 
 if TYPE_CHECKING:
     from onnx_scatterx.engine.analysis.interpreter import Interpreter

@@ -39,7 +39,7 @@ from onnx_scatterx.engine.analysis.domain.call import (
 from onnx_scatterx.engine.analysis.domain.tensor import Shape
 from onnx_scatterx.engine.analysis.operators.arithmetic import COMPARISONS, SAME_TYPE
 from onnx_scatterx.engine.analysis.operators.gathers import named_axes
-from onnx_scatterx.engine.terms.terms import term
+from onnx_scatterx.engine.terms import term
 
 
 class InfeasibleError(Exception):

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.clauses import Clause
+from onnx_scatterx.assumptions import Clause
 from onnx_scatterx.engine.analysis import control, functions, shapes, validity
 from onnx_scatterx.engine.analysis.assumed import ModelInputs, ReadConstants
 from onnx_scatterx.engine.analysis.domain.call import (
@@ -36,8 +36,9 @@ from onnx_scatterx.engine.analysis.shapes import (
     suspected_sizes,
 )
 from onnx_scatterx.engine.analysis.transfers import transferred
-from onnx_scatterx.engine.budget.limits import LIMITS, PRICES
-from onnx_scatterx.engine.budget.spending import (
+from onnx_scatterx.engine.budget import (
+    LIMITS,
+    PRICES,
     LimitError,
     PartSpentError,
     SpentError,
@@ -45,11 +46,11 @@ from onnx_scatterx.engine.budget.spending import (
     budget,
     own_budget,
 )
-from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.graphs.constants import constant
-from onnx_scatterx.graphs.traversal import (
+from onnx_scatterx.engine.terms import Facts
+from onnx_scatterx.graphs import (
     called_function,
     callers_first,
+    constant,
     graphs_of,
     live_nodes,
     may_be_operator,

@@ -37,8 +37,8 @@ from onnx_scatterx.engine.analysis.operators.movement import beyond, is_never_on
 from onnx_scatterx.engine.analysis.operators.reduction import REDUCTIONS
 from onnx_scatterx.engine.analysis.operators.reshaping import sizes_at_stake
 from onnx_scatterx.engine.analysis.transfers import TRANSFERS, transferred
-from onnx_scatterx.engine.budget.limits import LIMITS
-from onnx_scatterx.engine.terms.terms import Term, term
+from onnx_scatterx.engine.budget import LIMITS
+from onnx_scatterx.engine.terms import Term, term
 
 
 class _Trust(enum.IntEnum):

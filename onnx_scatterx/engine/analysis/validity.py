@@ -23,10 +23,8 @@ from onnx_scatterx.engine.analysis.domain.widening import has_negative_size
 from onnx_scatterx.engine.analysis.operators import slicing
 from onnx_scatterx.engine.analysis.operators.gathers import named_axes
 from onnx_scatterx.engine.analysis.operators.reshaping import may_copy
-from onnx_scatterx.engine.budget.limits import PRICES
-from onnx_scatterx.engine.budget.spending import budget
-from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Term, term
+from onnx_scatterx.engine.budget import PRICES, budget
+from onnx_scatterx.engine.terms import Facts, Term, term
 
 
 def facts_of(call: Call) -> list[Term]:

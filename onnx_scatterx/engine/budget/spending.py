@@ -18,7 +18,7 @@ from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from onnx_scatterx.engine.budget.limits import LIMITS
-from onnx_scatterx.text.reasons import Reason, Refusal
+from onnx_scatterx.text import Reason, Refusal
 
 T = TypeVar("T")
 

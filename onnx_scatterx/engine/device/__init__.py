@@ -4,3 +4,29 @@ Come here for the uses of an operator that a target refuses, for the parts of a 
 not take, and for the nodes or nanoseconds by which plans are compared; not for the profiles of
 targets (they are in ``targets``), nor for another form of what is refused (in ``engine.write``).
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_scatterx.faces import face
+
+if TYPE_CHECKING:
+    from onnx_scatterx.engine.device.costs import Costs as Costs
+    from onnx_scatterx.engine.device.costs import Work as Work
+    from onnx_scatterx.engine.device.costs import check_sizes as check_sizes
+    from onnx_scatterx.engine.device.costs import costs_of as costs_of
+    from onnx_scatterx.engine.device.uses import Use as Use
+    from onnx_scatterx.engine.device.uses import is_of_any_sign as is_of_any_sign
+    from onnx_scatterx.engine.device.violations import Violation as Violation
+    from onnx_scatterx.engine.device.violations import by_reason as by_reason
+    from onnx_scatterx.engine.device.violations import refusals as refusals
+else:
+    __getattr__, __dir__, __all__ = face(
+        __name__,
+        {
+            "costs": "Costs Work check_sizes costs_of",
+            "uses": "Use is_of_any_sign",
+            "violations": "Violation by_reason refusals",
+        },
+    )

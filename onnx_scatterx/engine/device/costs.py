@@ -14,11 +14,11 @@ from typing import Any, Protocol
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.expressions import names_in
-from onnx_scatterx.engine.analysis.domain.tensor import Shape
-from onnx_scatterx.engine.terms.terms import Symbol, Term
+from onnx_scatterx.assumptions import names_in
+from onnx_scatterx.engine.analysis import Shape
+from onnx_scatterx.engine.terms import Symbol, Term
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.targets.target import Target
+from onnx_scatterx.targets import Target
 
 USUAL = (
     (("batch", "b", "n", "bs"), 1),

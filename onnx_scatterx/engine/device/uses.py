@@ -9,15 +9,9 @@ from typing import Any
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.tensor import (
-    ElementOf,
-    TensorValue,
-    size_name,
-)
-from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Symbol
-from onnx_scatterx.targets.limits import OperatorLimits
-from onnx_scatterx.targets.target import Target
+from onnx_scatterx.engine.analysis import ElementOf, TensorValue, size_name
+from onnx_scatterx.engine.terms import Facts, Symbol
+from onnx_scatterx.targets import OperatorLimits, Target
 
 _DATA = {"Where": 1}  # the input whose element type and shape count, if it is not the first
 # The input that must not be negative, if it is not the second.

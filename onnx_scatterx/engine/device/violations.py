@@ -15,22 +15,22 @@ from functools import cache, partial
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Knowledge, Scope
-from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
-from onnx_scatterx.engine.budget.spending import within_limits
+from onnx_scatterx.engine.analysis import Knowledge, Scope, TensorValue
+from onnx_scatterx.engine.budget import within_limits
 from onnx_scatterx.engine.device.uses import Use, is_of_any_sign
-from onnx_scatterx.graphs.constants import constant, overridable
-from onnx_scatterx.graphs.traversal import (
+from onnx_scatterx.graphs import (
     RANDOM,
     SCATTERS,
     called_function,
+    constant,
     graphs_of,
     is_scatterx_domain,
     live_nodes,
+    overridable,
     reached,
 )
 from onnx_scatterx.grouping import grouped
-from onnx_scatterx.targets.target import SCATTERX, Target
+from onnx_scatterx.targets import SCATTERX, Target
 
 _NOT_FOLDED = RANDOM | {"DequantizeLinear", "QuantizeLinear"}
 """Operators that draw random numbers, and those that define quantized weights."""

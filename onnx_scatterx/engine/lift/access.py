@@ -12,13 +12,11 @@ from typing import ClassVar, TypeVar
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Call, UnknownAttributeError
-from onnx_scatterx.engine.analysis.domain.tensor import ElementOf, Shape, TensorValue
-from onnx_scatterx.engine.budget.limits import NARROW
+from onnx_scatterx.engine.analysis import Call, ElementOf, Shape, TensorValue, UnknownAttributeError
+from onnx_scatterx.engine.budget import NARROW
 from onnx_scatterx.engine.lift.affine import AffineAxis, affine_along, modulus_of
-from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Term, coord, element
-from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError, attempt
+from onnx_scatterx.engine.terms import Facts, Term, coord, element
+from onnx_scatterx.text import Reason, Refusal, RefusedError, attempt
 
 T = TypeVar("T")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from onnx_scatterx.engine.terms.terms import FloorDiv, Term, coord, term
+from onnx_scatterx.engine.terms import FloorDiv, Term, coord, term
 
 
 class AffineAxis(NamedTuple):

@@ -13,9 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Knowledge, Scope
-from onnx_scatterx.engine.budget.limits import LIMITS
-from onnx_scatterx.engine.budget.spending import LimitError, budget
+from onnx_scatterx.engine.analysis import Knowledge, Scope
+from onnx_scatterx.engine.budget import LIMITS, LimitError, budget
 from onnx_scatterx.engine.lift.access import Access
 from onnx_scatterx.engine.lift.affine import AffineAxis
 from onnx_scatterx.engine.lift.footprint import Piece, pieces
@@ -28,10 +27,9 @@ from onnx_scatterx.engine.lift.lifting import (
     lift_scatter,
 )
 from onnx_scatterx.engine.lift.unflatten import unflattened
-from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Term, maximum, minimum, term
-from onnx_scatterx.graphs.traversal import live_nodes
-from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError, refuse_unless
+from onnx_scatterx.engine.terms import Facts, Term, maximum, minimum, term
+from onnx_scatterx.graphs import live_nodes
+from onnx_scatterx.text import Reason, Refusal, RefusedError, refuse_unless
 
 
 class Bounded(NamedTuple):

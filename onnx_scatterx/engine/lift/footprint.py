@@ -15,14 +15,13 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from onnx_scatterx.engine.analysis.domain.tensor import Shape
-from onnx_scatterx.engine.budget.limits import LIMITS
+from onnx_scatterx.engine.analysis import Shape
+from onnx_scatterx.engine.budget import LIMITS
 from onnx_scatterx.engine.lift.access import Access
 from onnx_scatterx.engine.lift.affine import AffineAxis, affine_along
-from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.tabulate import tabulated
-from onnx_scatterx.engine.terms.terms import (
+from onnx_scatterx.engine.terms import (
     Atom,
+    Facts,
     FloorDiv,
     Indicator,
     Lookup,
@@ -30,16 +29,10 @@ from onnx_scatterx.engine.terms.terms import (
     Term,
     as_numbers,
     coord,
+    tabulated,
     term,
 )
-from onnx_scatterx.text.reasons import (
-    Detail,
-    Reason,
-    RefusedError,
-    attempt,
-    granted,
-    refuse_unless,
-)
+from onnx_scatterx.text import Detail, Reason, RefusedError, attempt, granted, refuse_unless
 
 Interval: TypeAlias = "tuple[Term | int, Term | int]"
 """A stretch of a dim: its first coordinate, and the one after its last."""

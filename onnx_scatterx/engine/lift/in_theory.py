@@ -13,20 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from onnx_scatterx.engine.budget.limits import LIMITS
+from onnx_scatterx.engine.budget import LIMITS
 from onnx_scatterx.engine.lift.access import Access
 from onnx_scatterx.engine.lift.affine import affine_along, modulus_of
 from onnx_scatterx.engine.lift.footprint import Piece, pieces
-from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.tabulate import tabulated
-from onnx_scatterx.engine.terms.terms import (
-    Symbol,
-    Term,
-    as_numbers,
-    coord,
-    term,
-)
-from onnx_scatterx.text.reasons import Reason, Refusal, attempt
+from onnx_scatterx.engine.terms import Facts, Symbol, Term, as_numbers, coord, tabulated, term
+from onnx_scatterx.text import Reason, Refusal, attempt
 from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant, Lookup
 from onnx_scatterx.theory.transformer import XTransformer
 from onnx_scatterx.theory.verdict import Verdict, judge

@@ -14,10 +14,16 @@ from typing import ClassVar
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Call, Scope, UnknownAttributeError
-from onnx_scatterx.engine.analysis.domain.overflow import without_wraparound
-from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
-from onnx_scatterx.engine.analysis.operators.gathers import READS, Reading
+from onnx_scatterx.engine.analysis import (
+    READS,
+    Call,
+    Reading,
+    Scope,
+    Shape,
+    TensorValue,
+    UnknownAttributeError,
+    without_wraparound,
+)
 from onnx_scatterx.engine.lift.access import (
     Access,
     formula_of,
@@ -26,10 +32,9 @@ from onnx_scatterx.engine.lift.access import (
     simplified_targets,
     value_of,
 )
-from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Term, coord, term
-from onnx_scatterx.graphs.traversal import SCATTERS
-from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError, refuse_unless
+from onnx_scatterx.engine.terms import Facts, Term, coord, term
+from onnx_scatterx.graphs import SCATTERS
+from onnx_scatterx.text import Reason, Refusal, RefusedError, refuse_unless
 
 _DEFINED = {
     "reduction": ("none", "add", "mul", "max", "min"),

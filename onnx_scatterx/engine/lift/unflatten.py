@@ -15,12 +15,10 @@ from collections.abc import Iterable, Iterator
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Scope, UnknownAttributeError
-from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
-from onnx_scatterx.engine.analysis.operators.reshaping import reshaped
+from onnx_scatterx.engine.analysis import Scope, Shape, TensorValue, UnknownAttributeError, reshaped
 from onnx_scatterx.engine.lift.affine import affine_along
 from onnx_scatterx.engine.lift.lifting import Scatter
-from onnx_scatterx.engine.terms.terms import Lookup, Term, coord, term
+from onnx_scatterx.engine.terms import Lookup, Term, coord, term
 
 _RESHAPES = {"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"}
 _APART = 1 << 10  # more dims than a tensor has

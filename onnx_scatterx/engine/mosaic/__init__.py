@@ -9,3 +9,36 @@ boxes with their sources. ``mosaic`` joins neighbours. ``moves`` has the effect 
 mosaic, ``scattered`` that of scatters and gathers. ``provenance`` finds the mosaic of each value of
 a graph.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_scatterx.faces import face
+
+if TYPE_CHECKING:
+    from onnx_scatterx.engine.mosaic.cells import Cell as Cell
+    from onnx_scatterx.engine.mosaic.constants import Constants as Constants
+    from onnx_scatterx.engine.mosaic.existing_view import ExistingView as ExistingView
+    from onnx_scatterx.engine.mosaic.existing_view import existing_views as existing_views
+    from onnx_scatterx.engine.mosaic.mosaic import Mosaic as Mosaic
+    from onnx_scatterx.engine.mosaic.moves import MOVES as MOVES
+    from onnx_scatterx.engine.mosaic.moves import connected_moves as connected_moves
+    from onnx_scatterx.engine.mosaic.provenance import Lifted as Lifted
+    from onnx_scatterx.engine.mosaic.provenance import Provenance as Provenance
+    from onnx_scatterx.engine.mosaic.strided_interval import Reduced as Reduced
+    from onnx_scatterx.engine.mosaic.strided_interval import StridedInterval as StridedInterval
+    from onnx_scatterx.engine.mosaic.strided_interval import View as View
+else:
+    __getattr__, __dir__, __all__ = face(
+        __name__,
+        {
+            "cells": "Cell",
+            "constants": "Constants",
+            "existing_view": "ExistingView existing_views",
+            "mosaic": "Mosaic",
+            "moves": "MOVES connected_moves",
+            "provenance": "Lifted Provenance",
+            "strided_interval": "Reduced StridedInterval View",
+        },
+    )

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
-from onnx_scatterx.engine.analysis.domain.tensor import Shape
+from onnx_scatterx.engine.analysis import Shape
 from onnx_scatterx.engine.mosaic.strided_interval import ZERO, AxisMap, Source, StridedInterval
-from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Term
+from onnx_scatterx.engine.terms import Facts, Term
 
 Box: TypeAlias = "tuple[StridedInterval, ...]"
 

@@ -7,10 +7,9 @@ import math
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.budget.limits import LIMITS
-from onnx_scatterx.graphs.constants import constant
-from onnx_scatterx.graphs.traversal import made_by
+from onnx_scatterx.engine.analysis import Scope
+from onnx_scatterx.engine.budget import LIMITS
+from onnx_scatterx.graphs import constant, made_by
 
 _MOVES = ("Expand", "Identity", "Reshape", "Unsqueeze", "Squeeze", "Transpose", "Tile")
 

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.tensor import Shape
-from onnx_scatterx.engine.budget.limits import LIMITS
+from onnx_scatterx.engine.analysis import Shape
+from onnx_scatterx.engine.budget import LIMITS
 from onnx_scatterx.engine.mosaic.moves import MOVES
 from onnx_scatterx.engine.mosaic.strided_interval import ZERO, AxisMap, View
-from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Term
-from onnx_scatterx.graphs.traversal import is_operator
+from onnx_scatterx.engine.terms import Facts, Term
+from onnx_scatterx.graphs import is_operator
 
 if TYPE_CHECKING:
     from onnx_scatterx.engine.mosaic.provenance import Provenance

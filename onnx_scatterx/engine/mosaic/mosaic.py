@@ -18,7 +18,7 @@ from typing import TypeVar
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.tensor import Shape
+from onnx_scatterx.engine.analysis import Shape
 from onnx_scatterx.engine.mosaic.cells import Cell, every, full_box, with_interval
 from onnx_scatterx.engine.mosaic.strided_interval import (
     ONE,
@@ -27,8 +27,7 @@ from onnx_scatterx.engine.mosaic.strided_interval import (
     StridedInterval,
     View,
 )
-from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Term, term
+from onnx_scatterx.engine.terms import Facts, Term, term
 from onnx_scatterx.grouping import grouped
 
 T = TypeVar("T")

@@ -15,12 +15,16 @@ from typing import TYPE_CHECKING
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Call, require, required
-from onnx_scatterx.engine.analysis.domain.tensor import Shape
-from onnx_scatterx.engine.analysis.operators.gathers import READS
-from onnx_scatterx.engine.analysis.operators.reshaping import axis_groups
-from onnx_scatterx.engine.analysis.operators.slicing import cuts_of
-from onnx_scatterx.engine.lift.lifting import is_scatter
+from onnx_scatterx.engine.analysis import (
+    READS,
+    Call,
+    Shape,
+    axis_groups,
+    cuts_of,
+    require,
+    required,
+)
+from onnx_scatterx.engine.lift import is_scatter
 from onnx_scatterx.engine.mosaic.cells import Cell
 from onnx_scatterx.engine.mosaic.mosaic import Mosaic, joined
 from onnx_scatterx.engine.mosaic.scattered import gathered
@@ -32,8 +36,8 @@ from onnx_scatterx.engine.mosaic.strided_interval import (
     StridedInterval,
     View,
 )
-from onnx_scatterx.engine.terms.terms import Term, term
-from onnx_scatterx.graphs.traversal import makers, reached
+from onnx_scatterx.engine.terms import Term, term
+from onnx_scatterx.graphs import makers, reached
 
 if TYPE_CHECKING:
     from onnx_scatterx.engine.mosaic.provenance import Provenance

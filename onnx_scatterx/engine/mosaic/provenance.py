@@ -9,25 +9,23 @@ from functools import partial
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
-from onnx_scatterx.engine.budget.limits import LIMITS, PRICES
-from onnx_scatterx.engine.budget.spending import budget, of_scatter
-from onnx_scatterx.engine.lift.lifting import (
+from onnx_scatterx.engine.analysis import Scope, TensorValue
+from onnx_scatterx.engine.budget import LIMITS, PRICES, budget, of_scatter
+from onnx_scatterx.engine.lift import (
     Gather,
     Scatter,
     is_gather,
     is_scatter,
     lift_gather,
     lift_scatter,
+    unflattened,
 )
-from onnx_scatterx.engine.lift.unflatten import unflattened
 from onnx_scatterx.engine.mosaic.constants import Constants
 from onnx_scatterx.engine.mosaic.mosaic import Mosaic, coalesced
 from onnx_scatterx.engine.mosaic.moves import MOVES, connected_moves, reshaped
 from onnx_scatterx.engine.mosaic.scattered import is_noop_write, scattered
-from onnx_scatterx.graphs.traversal import made_by
-from onnx_scatterx.text.reasons import Detail, Reason, Refusal, RefusedError, attempt, granted
+from onnx_scatterx.graphs import made_by
+from onnx_scatterx.text import Detail, Reason, Refusal, RefusedError, attempt, granted
 
 _FINE = 6  # the weight of a mosaic up to which a chain of writes is not cut
 

@@ -6,17 +6,13 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from onnx_scatterx.engine.lift.affine import AffineAxis
-from onnx_scatterx.engine.lift.bounds import bounded
-from onnx_scatterx.engine.lift.footprint import Piece, pieces
-from onnx_scatterx.engine.lift.lifting import Gather, Scatter
+from onnx_scatterx.engine.lift import AffineAxis, Gather, Piece, Scatter, bounded, pieces
 from onnx_scatterx.engine.mosaic.cells import Cell, full_box
 from onnx_scatterx.engine.mosaic.constants import Constants
 from onnx_scatterx.engine.mosaic.mosaic import Mosaic
 from onnx_scatterx.engine.mosaic.strided_interval import AxisMap, Reduced, StridedInterval, View
-from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Term
-from onnx_scatterx.text.reasons import Detail, Reason, RefusedError
+from onnx_scatterx.engine.terms import Facts, Term
+from onnx_scatterx.text import Detail, Reason, RefusedError
 
 
 def scattered(scatter: Scatter, data: Mosaic, updates: Mosaic, facts: Facts) -> Mosaic:

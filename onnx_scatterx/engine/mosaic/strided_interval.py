@@ -12,11 +12,10 @@ from typing import NamedTuple, TypeAlias
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.tensor import Shape
-from onnx_scatterx.engine.budget.limits import LIMITS
-from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Term, maximum, minimum, term
-from onnx_scatterx.text.reasons import Reason, RefusedError
+from onnx_scatterx.engine.analysis import Shape
+from onnx_scatterx.engine.budget import LIMITS
+from onnx_scatterx.engine.terms import Facts, Term, maximum, minimum, term
+from onnx_scatterx.text import Reason, RefusedError
 
 
 class StridedInterval(NamedTuple):

@@ -10,12 +10,8 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.step import Pass
-from onnx_scatterx.engine.plan.commit import REPLACES
-from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses
-from onnx_scatterx.graphs.traversal import (
-    all_graphs,
-    perm_of,
-)
+from onnx_scatterx.engine.plan import REPLACES
+from onnx_scatterx.graphs import all_graphs, perm_of, remove_dead, replace_uses
 
 
 def cancel_transposes(job: Job) -> bool:

@@ -18,18 +18,17 @@ from contextlib import suppress
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.budget.limits import LIMITS
-from onnx_scatterx.engine.budget.spending import LimitError, budget
-from onnx_scatterx.engine.lift.lifting import Scatter, is_scatter, lift_scatter
+from onnx_scatterx.engine.analysis import Scope
+from onnx_scatterx.engine.budget import LIMITS, LimitError, budget
+from onnx_scatterx.engine.lift import Scatter, is_scatter, lift_scatter
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.marks import LAST_WINS
 from onnx_scatterx.engine.passes.step import Pass
-from onnx_scatterx.engine.plan.planner import GraphContext
-from onnx_scatterx.engine.terms.tabulate import tabulated
-from onnx_scatterx.engine.write.writer import INT64_MAX, Writer
-from onnx_scatterx.graphs.cleanup import replace_uses
-from onnx_scatterx.text.reasons import Refusal, RefusedError
+from onnx_scatterx.engine.plan import GraphContext
+from onnx_scatterx.engine.terms import tabulated
+from onnx_scatterx.engine.write import INT64_MAX, Writer
+from onnx_scatterx.graphs import replace_uses
+from onnx_scatterx.text import Refusal, RefusedError
 
 
 def drop_overwritten_updates(job: Job) -> bool:

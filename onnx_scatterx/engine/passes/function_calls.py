@@ -8,10 +8,10 @@ import onnx_ir as ir
 from onnx_ir.passes.common import InlinePass
 
 from onnx_scatterx.engine.passes.job import Job
-from onnx_scatterx.graphs.cleanup import cloned
-from onnx_scatterx.graphs.traversal import (
+from onnx_scatterx.graphs import (
     all_nodes,
     called_function,
+    cloned,
     is_scatterx_domain,
     may_be_operator,
 )

@@ -7,15 +7,13 @@ from typing import NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.spending import LimitError, SpentError, budget
-from onnx_scatterx.engine.lift.lifting import is_scatter
-from onnx_scatterx.engine.mosaic.provenance import Provenance
+from onnx_scatterx.engine.budget import LimitError, SpentError, budget
+from onnx_scatterx.engine.lift import is_scatter
+from onnx_scatterx.engine.mosaic import Provenance
 from onnx_scatterx.engine.passes.marks import KEPT
-from onnx_scatterx.engine.plan.planner import GraphContext
-from onnx_scatterx.engine.plan.round import RewriteRound
-from onnx_scatterx.engine.plan.selection import ScatterSelection
-from onnx_scatterx.engine.quantizers.quantization import QUANTIZED
-from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal
+from onnx_scatterx.engine.plan import GraphContext, RewriteRound, ScatterSelection
+from onnx_scatterx.engine.quantizers import QUANTIZED
+from onnx_scatterx.text import FloatReason, Reason, Refusal
 
 _OF_MOSAICS = 3 / 4  # of the steps of each round: the others are for its plans
 

@@ -10,10 +10,8 @@ from onnx_scatterx.engine.passes.function_calls import inline_functions
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.known_branches import take_known_branches
 from onnx_scatterx.engine.passes.step import Kind, Pass
-from onnx_scatterx.engine.quantizers.around import has_quantizers
-from onnx_scatterx.graphs.traversal import (
-    all_graphs,
-)
+from onnx_scatterx.engine.quantizers import has_quantizers
+from onnx_scatterx.graphs import all_graphs
 
 
 def inline_beside_quantizers(job: Job) -> bool:

@@ -20,11 +20,11 @@ from typing import TypeAlias
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lifting import is_gather, is_scatter
+from onnx_scatterx.engine.lift import is_gather, is_scatter
 from onnx_scatterx.engine.passes.function_calls import inline_functions
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.step import Pass
-from onnx_scatterx.graphs.traversal import (
+from onnx_scatterx.graphs import (
     all_nodes,
     called_function,
     callers_first,

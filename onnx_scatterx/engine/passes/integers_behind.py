@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.plan.planner import GraphContext
-from onnx_scatterx.graphs.traversal import makers, reached
+from onnx_scatterx.engine.plan import GraphContext
+from onnx_scatterx.graphs import makers, reached
 
 _INTEGERS = {ir.DataType.INT64, ir.DataType.INT32, ir.DataType.BOOL}
 

@@ -10,35 +10,29 @@ from typing import NamedTuple
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.clauses import Clause
-from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.analysis.infeasible import misread_node
-from onnx_scatterx.engine.analysis.model_analysis import ModelAnalysis
-from onnx_scatterx.engine.budget.spending import of_scatter
-from onnx_scatterx.engine.device.costs import Costs, costs_of
-from onnx_scatterx.engine.device.violations import Violation
-from onnx_scatterx.engine.lift.bounds import learn_bounds
-from onnx_scatterx.engine.lift.lifting import (
+from onnx_scatterx.assumptions import Clause
+from onnx_scatterx.engine.analysis import ModelAnalysis, Scope, misread_node
+from onnx_scatterx.engine.budget import of_scatter
+from onnx_scatterx.engine.device import Costs, Violation, costs_of
+from onnx_scatterx.engine.lift import (
     Gather,
+    NodeNames,
     is_gather,
     is_scatter,
+    learn_bounds,
     lift_gather,
 )
-from onnx_scatterx.engine.lift.node_names import NodeNames
-from onnx_scatterx.engine.mosaic.constants import Constants
-from onnx_scatterx.engine.mosaic.provenance import Provenance
+from onnx_scatterx.engine.mosaic import Constants, Provenance
 from onnx_scatterx.engine.passes.marks import NUMBER
 from onnx_scatterx.engine.passes.runtime_fusions import fusions
 from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.engine.passes.wiring import Wiring
-from onnx_scatterx.engine.plan.commit import Outcome
-from onnx_scatterx.engine.plan.planner import GraphContext
-from onnx_scatterx.engine.write.outer_values import OuterValues
-from onnx_scatterx.graphs.cleanup import Names
-from onnx_scatterx.graphs.traversal import all_nodes
+from onnx_scatterx.engine.plan import GraphContext, Outcome
+from onnx_scatterx.engine.write import OuterValues
+from onnx_scatterx.graphs import Names, all_nodes
 from onnx_scatterx.observer import NOBODY, Observer
-from onnx_scatterx.targets.target import Target
-from onnx_scatterx.text.reasons import Reason, Refusal
+from onnx_scatterx.targets import Target
+from onnx_scatterx.text import Reason, Refusal
 
 
 def is_unread(node: ir.Node) -> bool:

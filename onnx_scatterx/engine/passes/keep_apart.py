@@ -19,13 +19,13 @@ from functools import partial
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.spending import within_limits
+from onnx_scatterx.engine.budget import within_limits
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.runtime_fusions import Fusion, Rewrite, fusions
 from onnx_scatterx.engine.passes.step import Kind, Pass
-from onnx_scatterx.engine.plan.planner import GraphContext
-from onnx_scatterx.engine.write.writer import Writer
-from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses
+from onnx_scatterx.engine.plan import GraphContext
+from onnx_scatterx.engine.write import Writer
+from onnx_scatterx.graphs import remove_dead, replace_uses
 
 
 def keep_apart(job: Job) -> bool:

@@ -11,11 +11,10 @@ from collections import Counter
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.budget.spending import budget, within_limits
+from onnx_scatterx.engine.analysis import Scope
+from onnx_scatterx.engine.budget import budget, within_limits
 from onnx_scatterx.engine.passes.job import Job
-from onnx_scatterx.graphs.cleanup import Names, remove_dead, replace_uses
-from onnx_scatterx.graphs.traversal import all_nodes, is_operator
+from onnx_scatterx.graphs import Names, all_nodes, is_operator, remove_dead, replace_uses
 
 
 def take_known_branches(job: Job) -> bool:

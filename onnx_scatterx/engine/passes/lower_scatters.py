@@ -11,19 +11,18 @@ from dataclasses import replace
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.spending import LimitError, budget, own_budget
-from onnx_scatterx.engine.device.violations import refusals
-from onnx_scatterx.engine.lift.lifting import is_scatter
-from onnx_scatterx.engine.mosaic.provenance import Provenance
+from onnx_scatterx.engine.budget import LimitError, budget, own_budget
+from onnx_scatterx.engine.device import refusals
+from onnx_scatterx.engine.lift import is_scatter
+from onnx_scatterx.engine.mosaic import Provenance
 from onnx_scatterx.engine.passes.graph_plan import GraphPlan, planned_graph
 from onnx_scatterx.engine.passes.integers_behind import index_nodes
 from onnx_scatterx.engine.passes.job import Job, is_unread
 from onnx_scatterx.engine.passes.step import Kind, Pass
-from onnx_scatterx.engine.plan.commit import NodeOutcome, Outcome
-from onnx_scatterx.engine.plan.planner import GraphContext
-from onnx_scatterx.engine.quantizers.quantization import QUANTIZED
-from onnx_scatterx.targets.target import Target
-from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal
+from onnx_scatterx.engine.plan import GraphContext, NodeOutcome, Outcome
+from onnx_scatterx.engine.quantizers import QUANTIZED
+from onnx_scatterx.targets import Target
+from onnx_scatterx.text import FloatReason, Reason, Refusal
 
 
 def lower_scatters(job: Job) -> bool:

@@ -11,12 +11,9 @@ import onnx_ir as ir
 from onnx_scatterx.engine.passes.integer_nodes import IntegerNodes
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.step import Kind, Pass
-from onnx_scatterx.engine.plan.planner import GraphContext
-from onnx_scatterx.engine.quantizers.around import MOVED_PAST, has_quantizers
-from onnx_scatterx.engine.quantizers.quantization import is_quantizer
-from onnx_scatterx.engine.quantizers.runtime_patterns import is_rejected
-from onnx_scatterx.graphs.cleanup import remove_dead
-from onnx_scatterx.graphs.traversal import all_graphs
+from onnx_scatterx.engine.plan import GraphContext
+from onnx_scatterx.engine.quantizers import MOVED_PAST, has_quantizers, is_quantizer, is_rejected
+from onnx_scatterx.graphs import all_graphs, remove_dead
 
 
 def move_above_quantizers(job: Job) -> bool:

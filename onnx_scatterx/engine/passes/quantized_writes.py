@@ -15,21 +15,21 @@ from typing import TypeAlias
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.limits import LIMITS
-from onnx_scatterx.engine.budget.spending import LimitError, budget
-from onnx_scatterx.engine.lift.lifting import is_scatter
-from onnx_scatterx.engine.plan.planner import GraphContext
-from onnx_scatterx.engine.quantizers.around import quantizers_above, quantizers_below
-from onnx_scatterx.engine.quantizers.quantization import (
+from onnx_scatterx.engine.budget import LIMITS, LimitError, budget
+from onnx_scatterx.engine.lift import is_scatter
+from onnx_scatterx.engine.plan import GraphContext
+from onnx_scatterx.engine.quantizers import (
     Quantization,
     is_quantizer,
     moves,
     operands_of,
+    quantizers_above,
+    quantizers_below,
     whole_axes,
 )
-from onnx_scatterx.engine.write.kernels import has_kernel
-from onnx_scatterx.graphs.traversal import made_by, written
-from onnx_scatterx.text.reasons import FloatReason
+from onnx_scatterx.engine.write import has_kernel
+from onnx_scatterx.graphs import made_by, written
+from onnx_scatterx.text import FloatReason
 
 SIZES = ("Shape", "Size")
 """The operators that read the sizes of a tensor alone."""

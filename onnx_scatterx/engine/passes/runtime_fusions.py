@@ -41,8 +41,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.passes.marks import NUMBER
 from onnx_scatterx.engine.passes.runtime_graph import RuntimeGraph
-from onnx_scatterx.graphs.constants import constant, overridable
-from onnx_scatterx.graphs.traversal import all_graphs, is_operator
+from onnx_scatterx.graphs import all_graphs, constant, is_operator, overridable
 
 MEASURED = "1.32"
 """The version of ONNX Runtime whose rewrites were tried."""

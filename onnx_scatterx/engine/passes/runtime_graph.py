@@ -13,8 +13,7 @@ from functools import cached_property
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.constants import constant
-from onnx_scatterx.graphs.traversal import RANDOM, graphs_of, is_operator
+from onnx_scatterx.graphs import RANDOM, constant, graphs_of, is_operator
 
 _T = ir.DataType
 _NEUTRAL = {"Add": 0, "Sub": 0, "Mul": 1, "Div": 1}

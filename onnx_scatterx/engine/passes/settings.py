@@ -14,18 +14,16 @@ from typing import Any, Unpack
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.clauses import Clause, read_clauses
-from onnx_scatterx.assumptions.fixed_sizes import FixedSizes
-from onnx_scatterx.engine.analysis.operators.gathers import READS
-from onnx_scatterx.engine.plan.rule import Rule
+from onnx_scatterx.assumptions import Clause, FixedSizes, read_clauses
+from onnx_scatterx.engine.analysis import READS
+from onnx_scatterx.engine.plan import Rule
 from onnx_scatterx.errors import ScatterXError, did_you_mean
-from onnx_scatterx.files.check import check_opset
-from onnx_scatterx.options.table import DEFAULTS, Options, Rules, command_words
+from onnx_scatterx.files import check_opset
+from onnx_scatterx.options import DEFAULTS, Options, Rules, command_words
 from onnx_scatterx.rewrites import RULES
 from onnx_scatterx.rewrites.overlay import OVERLAY
 from onnx_scatterx.rewrites.scatterx import SCATTERX
-from onnx_scatterx.targets.catalogue import target_of
-from onnx_scatterx.targets.target import Target
+from onnx_scatterx.targets import Target, target_of
 
 _NUMBERS = (Mapping, NoneType), "numbers by their names, such as {'batch': 1}"
 _NAMES = (Iterable, NoneType), "a list of texts"

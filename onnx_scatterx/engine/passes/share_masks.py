@@ -14,17 +14,19 @@ from collections.abc import Collection
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lifting import is_scatter
+from onnx_scatterx.engine.lift import is_scatter
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.step import Pass
-from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses
-from onnx_scatterx.graphs.constants import constant, overridable
-from onnx_scatterx.graphs.traversal import (
+from onnx_scatterx.graphs import (
     RANDOM,
     all_graphs,
+    constant,
     graphs_of,
     makers,
+    overridable,
     reached,
+    remove_dead,
+    replace_uses,
 )
 
 _SMALL = 64  # bytes of a constant that is compared

@@ -14,17 +14,15 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.spending import LimitError, own_budget
+from onnx_scatterx.engine.budget import LimitError, own_budget
 from onnx_scatterx.engine.passes.integers_behind import integers_behind
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.step import Pass
-from onnx_scatterx.engine.plan.commit import REPLACES
-from onnx_scatterx.engine.plan.planner import GraphContext
-from onnx_scatterx.engine.terms.terms import Term
-from onnx_scatterx.engine.write.numbers import Numbers
-from onnx_scatterx.graphs.cleanup import remove_dead
-from onnx_scatterx.graphs.traversal import makers, reached
-from onnx_scatterx.text.reasons import Refusal
+from onnx_scatterx.engine.plan import REPLACES, GraphContext
+from onnx_scatterx.engine.terms import Term
+from onnx_scatterx.engine.write import Numbers
+from onnx_scatterx.graphs import makers, reached, remove_dead
+from onnx_scatterx.text import Refusal
 
 _OPERANDS = {"ConstantOfShape": 0, "Expand": 1, "Reshape": 1}
 

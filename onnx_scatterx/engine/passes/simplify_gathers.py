@@ -11,19 +11,21 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.spending import LimitError, budget, own_budget
-from onnx_scatterx.engine.lift.lifting import is_scatter
-from onnx_scatterx.engine.mosaic.provenance import Provenance
+from onnx_scatterx.engine.budget import LimitError, budget, own_budget
+from onnx_scatterx.engine.lift import is_scatter
+from onnx_scatterx.engine.mosaic import Provenance
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.marks import KEPT
 from onnx_scatterx.engine.passes.step import Kind, Pass
-from onnx_scatterx.engine.plan.commit import Outcome
-from onnx_scatterx.engine.plan.exclusive import ExclusiveNodes
-from onnx_scatterx.engine.plan.planner import GraphContext
-from onnx_scatterx.engine.plan.round import RewriteRound
-from onnx_scatterx.engine.plan.selection import GatherSelection
-from onnx_scatterx.engine.quantizers.around import has_quantizers
-from onnx_scatterx.text.reasons import Reason, Refusal
+from onnx_scatterx.engine.plan import (
+    ExclusiveNodes,
+    GatherSelection,
+    GraphContext,
+    Outcome,
+    RewriteRound,
+)
+from onnx_scatterx.engine.quantizers import has_quantizers
+from onnx_scatterx.text import Reason, Refusal
 
 
 def simplify_gathers(job: Job) -> bool:

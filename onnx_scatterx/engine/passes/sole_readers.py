@@ -14,13 +14,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from onnx_scatterx.engine.budget.spending import within_limits
+from onnx_scatterx.engine.budget import within_limits
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.marks import NUMBER
-from onnx_scatterx.engine.quantizers.around import has_quantizers
-from onnx_scatterx.engine.quantizers.runtime_patterns import exposed
-from onnx_scatterx.graphs.traversal import all_graphs
-from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal
+from onnx_scatterx.engine.quantizers import exposed, has_quantizers
+from onnx_scatterx.graphs import all_graphs
+from onnx_scatterx.text import FloatReason, Reason, Refusal
 
 
 class SoleReaders:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.traversal import all_graphs, is_scatterx_domain
+from onnx_scatterx.graphs import all_graphs, is_scatterx_domain
 
 
 class Wired(NamedTuple):

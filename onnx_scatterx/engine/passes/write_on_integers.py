@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.spending import LimitError, budget
-from onnx_scatterx.engine.lift.lifting import is_scatter
+from onnx_scatterx.engine.budget import LimitError, budget
+from onnx_scatterx.engine.lift import is_scatter
 from onnx_scatterx.engine.passes.graph_plan import kept_scatters
 from onnx_scatterx.engine.passes.integer_nodes import IntegerNodes
 from onnx_scatterx.engine.passes.job import Job
@@ -27,12 +27,10 @@ from onnx_scatterx.engine.passes.quantized_writes import (
     quantized_writes,
 )
 from onnx_scatterx.engine.passes.step import Pass
-from onnx_scatterx.engine.plan.planner import GraphContext
-from onnx_scatterx.engine.quantizers.quantization import QUANTIZED, QUANTIZERS, is_quantizer
-from onnx_scatterx.engine.quantizers.runtime_patterns import obstacle
-from onnx_scatterx.graphs.cleanup import remove_dead
-from onnx_scatterx.graphs.traversal import all_nodes
-from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal
+from onnx_scatterx.engine.plan import GraphContext
+from onnx_scatterx.engine.quantizers import QUANTIZED, QUANTIZERS, is_quantizer, obstacle
+from onnx_scatterx.graphs import all_nodes, remove_dead
+from onnx_scatterx.text import FloatReason, Reason, Refusal
 
 
 def write_on_integers(job: Job) -> bool:

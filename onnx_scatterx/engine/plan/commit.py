@@ -10,16 +10,15 @@ from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
-from onnx_scatterx.engine.mosaic.provenance import Provenance
+from onnx_scatterx.engine.analysis import TensorValue
+from onnx_scatterx.engine.mosaic import Provenance
 from onnx_scatterx.engine.plan.round import RewriteRound
 from onnx_scatterx.engine.plan.rule import Plan, Rule
 from onnx_scatterx.engine.plan.selection import Selection
-from onnx_scatterx.engine.quantizers.quantization import QUANTIZED
-from onnx_scatterx.engine.terms.terms import Term
-from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses
-from onnx_scatterx.graphs.traversal import all_nodes, makers, reached
-from onnx_scatterx.text.reasons import Refusal, granted
+from onnx_scatterx.engine.quantizers import QUANTIZED
+from onnx_scatterx.engine.terms import Term
+from onnx_scatterx.graphs import all_nodes, makers, reached, remove_dead, replace_uses
+from onnx_scatterx.text import Refusal, granted
 
 _MOVES = (
     *("Expand", "Gather", "GatherElements", "GatherND", "Pad", "ReduceMax", "Reshape", "Slice"),

@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.mosaic.provenance import Provenance
-from onnx_scatterx.graphs.traversal import read_by
+from onnx_scatterx.engine.mosaic import Provenance
+from onnx_scatterx.graphs import read_by
 
 
 class ExclusiveNodes:

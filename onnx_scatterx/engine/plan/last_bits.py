@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.write.reduction import is_ordered
+from onnx_scatterx.engine.write import is_ordered
 
 MEASURED = "1.32"
 """The version of ONNX Runtime that was measured, on x86-64 with AVX2 and AVX-512."""

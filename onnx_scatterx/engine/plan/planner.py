@@ -13,22 +13,17 @@ from typing import TYPE_CHECKING
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.budget.limits import PRICES
-from onnx_scatterx.engine.budget.spending import budget
-from onnx_scatterx.engine.device.costs import Costs, Work
-from onnx_scatterx.engine.mosaic.constants import Constants
-from onnx_scatterx.engine.mosaic.existing_view import ExistingView
-from onnx_scatterx.engine.mosaic.strided_interval import View
+from onnx_scatterx.engine.analysis import Scope
+from onnx_scatterx.engine.budget import PRICES, budget
+from onnx_scatterx.engine.device import Costs, Work
+from onnx_scatterx.engine.mosaic import Constants, ExistingView, View
 from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, Rule, cheapest
-from onnx_scatterx.engine.quantizers.runtime_patterns import GraphValues, obstacle
-from onnx_scatterx.engine.terms.terms import Term
-from onnx_scatterx.engine.write.available import AvailableValues
-from onnx_scatterx.engine.write.outer_values import OuterValues
-from onnx_scatterx.engine.write.writer import Writer
-from onnx_scatterx.graphs.cleanup import Names
-from onnx_scatterx.targets.target import Target
-from onnx_scatterx.text.reasons import FloatReason, Refusal, attempt, granted
+from onnx_scatterx.engine.quantizers import GraphValues, obstacle
+from onnx_scatterx.engine.terms import Term
+from onnx_scatterx.engine.write import AvailableValues, OuterValues, Writer
+from onnx_scatterx.graphs import Names
+from onnx_scatterx.targets import Target
+from onnx_scatterx.text import FloatReason, Refusal, attempt, granted
 
 if TYPE_CHECKING:
     from onnx_scatterx.engine.plan.round import RewriteRound

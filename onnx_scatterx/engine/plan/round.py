@@ -9,11 +9,9 @@ from typing import TypeVar
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.limits import PRICES
-from onnx_scatterx.engine.budget.spending import budget, of_scatter
-from onnx_scatterx.engine.lift.lifting import Scatter
-from onnx_scatterx.engine.mosaic.existing_view import existing_views
-from onnx_scatterx.engine.mosaic.provenance import Lifted, Provenance
+from onnx_scatterx.engine.budget import PRICES, budget, of_scatter
+from onnx_scatterx.engine.lift import Scatter
+from onnx_scatterx.engine.mosaic import Lifted, Provenance, existing_views
 from onnx_scatterx.engine.plan.exclusive import ExclusiveNodes
 from onnx_scatterx.engine.plan.peel import SubBox, peel_to_box
 from onnx_scatterx.engine.plan.planner import GraphContext, Planner
@@ -26,12 +24,10 @@ from onnx_scatterx.engine.plan.rule import (
     Rule,
     ScatterRule,
 )
-from onnx_scatterx.engine.quantizers.around import has_quantizers
-from onnx_scatterx.engine.quantizers.runtime_patterns import objection
-from onnx_scatterx.engine.terms.terms import Symbol, Term
-from onnx_scatterx.engine.write.dry_run import DryRun
-from onnx_scatterx.engine.write.numbers import Numbers
-from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal, attempt
+from onnx_scatterx.engine.quantizers import has_quantizers, objection
+from onnx_scatterx.engine.terms import Symbol, Term
+from onnx_scatterx.engine.write import DryRun, Numbers
+from onnx_scatterx.text import FloatReason, Reason, Refusal, attempt
 
 T = TypeVar("T")
 

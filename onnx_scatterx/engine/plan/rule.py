@@ -12,22 +12,15 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.tensor import ElementOf, Shape, TensorValue
-from onnx_scatterx.engine.budget.spending import budget
-from onnx_scatterx.engine.lift.in_theory import InTheory
-from onnx_scatterx.engine.lift.lifting import Gather, Scatter
-from onnx_scatterx.engine.mosaic.cells import Cell
-from onnx_scatterx.engine.mosaic.constants import Constants
-from onnx_scatterx.engine.mosaic.mosaic import Mosaic
-from onnx_scatterx.engine.mosaic.provenance import Provenance
+from onnx_scatterx.engine.analysis import ElementOf, Shape, TensorValue
+from onnx_scatterx.engine.budget import budget
+from onnx_scatterx.engine.lift import Gather, InTheory, Scatter
+from onnx_scatterx.engine.mosaic import Cell, Constants, Mosaic, Provenance
 from onnx_scatterx.engine.plan.last_bits import computes_alike
-from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Symbol, Term, element, term
-from onnx_scatterx.engine.write.native.unique import is_unique
-from onnx_scatterx.engine.write.numbers import Numbers
-from onnx_scatterx.engine.write.writer import Writer
-from onnx_scatterx.targets.target import Target
-from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.engine.terms import Facts, Symbol, Term, element, term
+from onnx_scatterx.engine.write import Numbers, Writer, is_unique
+from onnx_scatterx.targets import Target
+from onnx_scatterx.text import Reason, Refusal, RefusedError
 
 if TYPE_CHECKING:
     from onnx_scatterx.engine.plan.planner import Planner

@@ -8,14 +8,14 @@ from collections.abc import Callable, Collection, Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.device.costs import Work
-from onnx_scatterx.engine.lift.lifting import is_gather, is_scatter
+from onnx_scatterx.engine.device import Work
+from onnx_scatterx.engine.lift import is_gather, is_scatter
 from onnx_scatterx.engine.plan.exclusive import ExclusiveNodes, read_only_by
 from onnx_scatterx.engine.plan.round import RewriteRound
 from onnx_scatterx.engine.plan.rule import Plan
-from onnx_scatterx.engine.terms.terms import Term
-from onnx_scatterx.graphs.traversal import is_operator, read_by
-from onnx_scatterx.text.reasons import Reason, Refusal
+from onnx_scatterx.engine.terms import Term
+from onnx_scatterx.graphs import is_operator, read_by
+from onnx_scatterx.text import Reason, Refusal
 
 
 class Selection(ABC):

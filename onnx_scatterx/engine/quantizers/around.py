@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.spending import budget
+from onnx_scatterx.engine.budget import budget
 from onnx_scatterx.engine.quantizers.quantization import QUANTIZERS, is_quantizer, operands_of
-from onnx_scatterx.graphs.traversal import reached
+from onnx_scatterx.graphs import reached
 
 Steps = Mapping[ir.Value, tuple[str, Sequence[ir.Value | None]]]
 """Nodes that are written on trial: the operator and the inputs, by the output."""

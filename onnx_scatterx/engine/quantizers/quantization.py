@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.lift.lifting import Scatter, is_scatter, lift_scatter
-from onnx_scatterx.engine.terms.terms import coord
-from onnx_scatterx.graphs.traversal import perm_of, written
+from onnx_scatterx.engine.analysis import Scope
+from onnx_scatterx.engine.lift import Scatter, is_scatter, lift_scatter
+from onnx_scatterx.engine.terms import coord
+from onnx_scatterx.graphs import perm_of, written
 
 _DOMAINS = ("", "com.microsoft")
 _INTEGERS = {ir.DataType.INT8, ir.DataType.UINT8, ir.DataType.INT16, ir.DataType.UINT16}

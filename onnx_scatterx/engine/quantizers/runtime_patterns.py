@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.budget.spending import budget, within_limits
-from onnx_scatterx.engine.mosaic.constants import Constants
+from onnx_scatterx.engine.analysis import Scope
+from onnx_scatterx.engine.budget import budget, within_limits
+from onnx_scatterx.engine.mosaic import Constants
 from onnx_scatterx.engine.quantizers.around import (
     MOVED_PAST,
     Steps,
@@ -34,9 +34,9 @@ from onnx_scatterx.engine.quantizers.quantization import (
     operands_of,
     quantization_of,
 )
-from onnx_scatterx.engine.write.dry_run import DryRun
-from onnx_scatterx.graphs.traversal import is_operator, reached
-from onnx_scatterx.text.reasons import FloatReason
+from onnx_scatterx.engine.write import DryRun
+from onnx_scatterx.graphs import is_operator, reached
+from onnx_scatterx.text import FloatReason
 
 MEASURED = "1.32"
 """The version of ONNX Runtime that showed each pattern; others are taken to do the same."""

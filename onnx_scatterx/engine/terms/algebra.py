@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 from weakref import WeakValueDictionary, ref
 
-from onnx_scatterx.engine.budget.limits import LIMITS, PRICES
-from onnx_scatterx.engine.budget.spending import TooLargeError, budget
+from onnx_scatterx.engine.budget import LIMITS, PRICES, TooLargeError, budget
 from onnx_scatterx.engine.terms.atom import Atom, Interval, one_atom, union
 from onnx_scatterx.engine.terms.monomial import (
     Monomial,

@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onnx_scatterx.engine.budget.limits import LIMITS, NARROW, PRICES
-from onnx_scatterx.engine.budget.spending import budget
+from onnx_scatterx.engine.budget import LIMITS, NARROW, PRICES, budget
 from onnx_scatterx.engine.terms.constraints import Layer
 from onnx_scatterx.engine.terms.memo import Memo
 from onnx_scatterx.engine.terms.tabulate import no_leaf

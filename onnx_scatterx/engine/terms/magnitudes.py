@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from onnx_scatterx.engine.budget.limits import AXIS_LIMIT
+from onnx_scatterx.engine.budget import AXIS_LIMIT
 from onnx_scatterx.engine.terms.terms import (
     Atom,
     FloorDiv,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from onnx_scatterx.engine.budget.limits import LIMITS
+from onnx_scatterx.engine.budget import LIMITS
 
 K = TypeVar("K")
 V = TypeVar("V")

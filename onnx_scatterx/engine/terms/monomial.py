@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from onnx_scatterx.engine.budget.limits import LIMITS, NARROW
-from onnx_scatterx.engine.budget.spending import TooLargeError
+from onnx_scatterx.engine.budget import LIMITS, NARROW, TooLargeError
 from onnx_scatterx.engine.terms.atom import Atom, Interval
 
 if TYPE_CHECKING:

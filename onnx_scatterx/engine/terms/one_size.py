@@ -17,8 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onnx_scatterx.engine.budget.limits import LIMITS, NARROW, PRICES
-from onnx_scatterx.engine.budget.spending import TooLargeError, budget
+from onnx_scatterx.engine.budget import LIMITS, NARROW, PRICES, TooLargeError, budget
 from onnx_scatterx.engine.terms.constraints import Layers, about, number_of_facts, residue_of
 from onnx_scatterx.engine.terms.monomial import is_narrow
 from onnx_scatterx.engine.terms.symbol_ids import results

@@ -11,8 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar, cast
 
-from onnx_scatterx.engine.budget.limits import LIMITS
-from onnx_scatterx.engine.budget.spending import budget
+from onnx_scatterx.engine.budget import LIMITS, budget
 from onnx_scatterx.engine.terms.constraints import (
     Asked,
     Elements,

@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, cast
 
-from onnx_scatterx.engine.budget.limits import LIMITS, PRICES
-from onnx_scatterx.engine.budget.spending import budget
+from onnx_scatterx.engine.budget import LIMITS, PRICES, budget
 from onnx_scatterx.engine.terms.terms import (
     Atom,
     FloorDiv,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_scatterx.engine.budget.spending import budget
+from onnx_scatterx.engine.budget import budget
 from onnx_scatterx.engine.terms.constraints import Asked
 from onnx_scatterx.engine.terms.terms import (
     Atom,

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from onnx_scatterx.engine.budget.limits import LIMITS
+from onnx_scatterx.engine.budget import LIMITS
 from onnx_scatterx.engine.terms.memo import Memo
 
 

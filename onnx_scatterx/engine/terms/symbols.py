@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from onnx_scatterx.engine.budget.limits import AXIS_LIMIT
+from onnx_scatterx.engine.budget import AXIS_LIMIT
 from onnx_scatterx.engine.terms.algebra import Number, Term, interned, term
 from onnx_scatterx.engine.terms.atom import Atom, Interval
 from onnx_scatterx.engine.terms.blocks import digest, line_of, varies

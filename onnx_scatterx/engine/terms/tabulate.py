@@ -12,8 +12,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from onnx_scatterx.engine.budget.limits import LIMITS, NARROW, PRICES
-from onnx_scatterx.engine.budget.spending import budget
+from onnx_scatterx.engine.budget import LIMITS, NARROW, PRICES, budget
 from onnx_scatterx.engine.terms.algebra import Term
 from onnx_scatterx.engine.terms.blocks import blocks
 from onnx_scatterx.engine.terms.monomial import is_narrow

@@ -5,3 +5,49 @@ node that a target does not take, for the element types that ONNX Runtime has ke
 ScatterX nodes with the functions that they fall back to; not for what to write and what it costs
 (that is in ``engine.plan`` and the rules), nor for which target takes what (in ``engine.device``).
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_scatterx.faces import face
+
+if TYPE_CHECKING:
+    from onnx_scatterx.engine.write.available import AvailableValues as AvailableValues
+    from onnx_scatterx.engine.write.cuts import Cut as Cut
+    from onnx_scatterx.engine.write.dry_run import DryRun as DryRun
+    from onnx_scatterx.engine.write.forms import has_other_forms as has_other_forms
+    from onnx_scatterx.engine.write.forms import instead_of as instead_of
+    from onnx_scatterx.engine.write.kernels import has_kernel as has_kernel
+    from onnx_scatterx.engine.write.kernels import needed as needed
+    from onnx_scatterx.engine.write.native.attached import add_fallbacks as add_fallbacks
+    from onnx_scatterx.engine.write.native.attached import needs_fallbacks as needs_fallbacks
+    from onnx_scatterx.engine.write.native.fallback import FallbackSpec as FallbackSpec
+    from onnx_scatterx.engine.write.native.nodes import Encoding as Encoding
+    from onnx_scatterx.engine.write.native.nodes import is_native as is_native
+    from onnx_scatterx.engine.write.native.unique import is_unique as is_unique
+    from onnx_scatterx.engine.write.numbers import Numbers as Numbers
+    from onnx_scatterx.engine.write.outer_values import OuterValues as OuterValues
+    from onnx_scatterx.engine.write.reduction import Reduction as Reduction
+    from onnx_scatterx.engine.write.reduction import is_ordered as is_ordered
+    from onnx_scatterx.engine.write.writer import INT64_MAX as INT64_MAX
+    from onnx_scatterx.engine.write.writer import Writer as Writer
+else:
+    __getattr__, __dir__, __all__ = face(
+        __name__,
+        {
+            "available": "AvailableValues",
+            "cuts": "Cut",
+            "dry_run": "DryRun",
+            "forms": "has_other_forms instead_of",
+            "kernels": "has_kernel needed",
+            "native.attached": "add_fallbacks needs_fallbacks",
+            "native.fallback": "FallbackSpec",
+            "native.nodes": "Encoding is_native",
+            "native.unique": "is_unique",
+            "numbers": "Numbers",
+            "outer_values": "OuterValues",
+            "reduction": "Reduction is_ordered",
+            "writer": "INT64_MAX Writer",
+        },
+    )

@@ -19,10 +19,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.analysis.domain.tensor import ElementOf
-from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Symbol, Term, as_numbers, term
+from onnx_scatterx.engine.analysis import ElementOf, Scope
+from onnx_scatterx.engine.terms import Facts, Symbol, Term, as_numbers, term
 from onnx_scatterx.engine.write.writer import Writer
 from onnx_scatterx.grouping import grouped
 

@@ -11,19 +11,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
-from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import (
-    PositivePart,
-    Term,
-    maximum,
-    minimum,
-    term,
-    where,
-)
-from onnx_scatterx.engine.terms.terms import step as at_least
+from onnx_scatterx.engine.terms import Facts, PositivePart, Term, maximum, minimum, term, where
+from onnx_scatterx.engine.terms import step as at_least
 from onnx_scatterx.engine.write.terms import TermEmitter
 from onnx_scatterx.engine.write.writer import INT64_MAX
-from onnx_scatterx.text.reasons import Detail, Reason, RefusedError
+from onnx_scatterx.text import Detail, Reason, RefusedError
 
 _VARIANTS = 27  # bounds tried in place of one
 

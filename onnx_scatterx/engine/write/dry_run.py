@@ -14,15 +14,12 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
-from onnx_scatterx.engine.analysis.shapes import outputs_of
-from onnx_scatterx.engine.budget.limits import PRICES
-from onnx_scatterx.engine.budget.spending import QuestionSpentError, TooLargeError, budget
-from onnx_scatterx.engine.terms.terms import Term, coord, element
+from onnx_scatterx.engine.analysis import Scope, TensorValue, outputs_of
+from onnx_scatterx.engine.budget import PRICES, QuestionSpentError, TooLargeError, budget
+from onnx_scatterx.engine.terms import Term, coord, element
 from onnx_scatterx.engine.write.kernels import KERNELS, OF_INPUTS, has_kernel, lacking
-from onnx_scatterx.graphs.constants import constant
-from onnx_scatterx.text.reasons import Missing, Reason, Refusal, RefusedError
+from onnx_scatterx.graphs import constant
+from onnx_scatterx.text import Missing, Reason, Refusal, RefusedError
 
 Attributes: TypeAlias = "Mapping[str, int | float | str | Sequence[int]]"
 

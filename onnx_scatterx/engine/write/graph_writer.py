@@ -10,7 +10,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.write.dry_run import Attributes, MadeValues
-from onnx_scatterx.graphs.cleanup import Names
+from onnx_scatterx.graphs import Names
 
 
 class _Insertion(NamedTuple):

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 import onnx_ir as ir
 
-from onnx_scatterx.text.reasons import Reason, RefusedError
+from onnx_scatterx.text import Reason, RefusedError
 
 if TYPE_CHECKING:
     from onnx_scatterx.engine.write.writer import Writer

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.tensor import Shape
-from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Term
+from onnx_scatterx.engine.analysis import Shape
+from onnx_scatterx.engine.terms import Facts, Term
 from onnx_scatterx.engine.write.ordered import top
 from onnx_scatterx.engine.write.reshape import reshape
 from onnx_scatterx.engine.write.terms import TermEmitter

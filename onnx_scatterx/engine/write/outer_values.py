@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Scope
+from onnx_scatterx.engine.analysis import Scope
 from onnx_scatterx.engine.write.available import AvailableValues
-from onnx_scatterx.graphs.traversal import graphs_of
+from onnx_scatterx.graphs import graphs_of
 
 
 class VisibleValues(NamedTuple):

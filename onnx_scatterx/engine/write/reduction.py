@@ -19,7 +19,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.write.kernels import has_kernel
 from onnx_scatterx.engine.write.ordered import top
 from onnx_scatterx.engine.write.writer import Writer
-from onnx_scatterx.text.reasons import Reason, RefusedError
+from onnx_scatterx.text import Reason, RefusedError
 
 _BOOL = ir.DataType.BOOL
 

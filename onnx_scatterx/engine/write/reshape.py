@@ -15,11 +15,10 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.tensor import Shape
-from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Term, term
+from onnx_scatterx.engine.analysis import Shape
+from onnx_scatterx.engine.terms import Facts, Term, term
 from onnx_scatterx.engine.write.terms import TermEmitter
-from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.text import Reason, Refusal, RefusedError
 
 
 def reshape(

@@ -15,20 +15,12 @@ from typing import Any, NamedTuple, TypeAlias
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.terms.terms import (
-    Atom,
-    FloorDiv,
-    Indicator,
-    PositivePart,
-    Symbol,
-    Term,
-    term,
-)
+from onnx_scatterx.engine.analysis import Scope
+from onnx_scatterx.engine.terms import Atom, FloorDiv, Indicator, PositivePart, Symbol, Term, term
 from onnx_scatterx.engine.write.available import AvailableValues, ExistingValues, scalar_load
 from onnx_scatterx.engine.write.writer import INT64_MAX, Writer
-from onnx_scatterx.graphs.traversal import made_by
-from onnx_scatterx.text.reasons import Reason, RefusedError
+from onnx_scatterx.graphs import made_by
+from onnx_scatterx.text import Reason, RefusedError
 
 _INT64 = ir.DataType.INT64
 

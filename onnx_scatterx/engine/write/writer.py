@@ -11,17 +11,17 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.terms.terms import Term
+from onnx_scatterx.engine.analysis import Scope
+from onnx_scatterx.engine.terms import Term
 from onnx_scatterx.engine.write.dry_run import Attributes, DryRun, MadeValues, frozen
 from onnx_scatterx.engine.write.forms import other_form
 from onnx_scatterx.engine.write.forms.request import Request
 from onnx_scatterx.engine.write.graph_writer import GraphWriter
 from onnx_scatterx.engine.write.kernels import WIDER, sized, widened
 from onnx_scatterx.engine.write.spelled_alike import is_spelled_alike
-from onnx_scatterx.graphs.cleanup import Names
-from onnx_scatterx.targets.target import STANDARD, Target
-from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError, refuse_unless
+from onnx_scatterx.graphs import Names
+from onnx_scatterx.targets import STANDARD, Target
+from onnx_scatterx.text import Reason, Refusal, RefusedError, refuse_unless
 
 INT64_MAX = 2**63 - 1  # a Slice that ends here runs to the end of the axis
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from onnx_scatterx.grouping import grouped
-from onnx_scatterx.tell.rendering import Group, ShownInTables, TextTable
-from onnx_scatterx.text.visible_text import plain
+from onnx_scatterx.tell import Group, ShownInTables, TextTable
+from onnx_scatterx.text import plain
 
 _SUFFIX = "_kernel_time"
 
@@ -208,7 +208,7 @@ class Benchmark(ShownInTables):
 
     def _repr_html_(self) -> str:
         """Return the tables as a notebook shows them."""
-        from onnx_scatterx.tell.page.document import tables
+        from onnx_scatterx.tell import tables
 
         return tables(*self._tables())
 

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     import numpy as np
 
     from onnx_scatterx.lab.devices.adapter import Adapter
-    from onnx_scatterx.processes.serving import Answering, Message, RawTensor, Tell
+    from onnx_scatterx.processes import Answering, Message, RawTensor, Tell
 
 _HERE = Path(__file__).resolve().parent
 
 
 def main(file: str) -> None:
     """Answer jobs for the adapter in a file until stdin ends."""
-    from onnx_scatterx.processes.serving import serve
+    from onnx_scatterx.processes import serve
 
     serve(lambda tell: _begin(file, tell))
 
@@ -73,7 +73,7 @@ def _begin(file: str, tell: Tell) -> Answering | None:
 
 def as_messages(arrays: Mapping[str, np.ndarray]) -> tuple[list[str], list[RawTensor]]:
     """Return the types of arrays in the words of NumPy, and their bytes."""
-    from onnx_scatterx.processes.serving import RawTensor
+    from onnx_scatterx.processes import RawTensor
 
     tensors = [RawTensor(n, 0, array.shape, array.tobytes()) for n, array in arrays.items()]
     return [array.dtype.str for array in arrays.values()], tensors

@@ -20,8 +20,7 @@ import numpy as np
 from onnx_scatterx.errors import MissingConsumerError, ScatterXError, did_you_mean, one_line
 from onnx_scatterx.lab.devices import child
 from onnx_scatterx.lab.devices.adapter import Adapter, Answer, Outputs
-from onnx_scatterx.processes.child import Child, Closing, NoReply, Reply
-from onnx_scatterx.processes.scratch_folders import scratch
+from onnx_scatterx.processes import Child, Closing, NoReply, Reply, scratch
 
 _CONSUMERS = Path(__file__).resolve().parent / "consumers"
 

@@ -16,11 +16,11 @@ from typing import NamedTuple, TypeAlias
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.spending import LimitError, SpentError, budget
-from onnx_scatterx.engine.device.violations import Violation, by_reason
-from onnx_scatterx.engine.passes.settings import Settings
+from onnx_scatterx.engine.budget import LimitError, SpentError, budget
+from onnx_scatterx.engine.device import Violation, by_reason
+from onnx_scatterx.engine.passes import Settings
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.graphs.cleanup import cloned
+from onnx_scatterx.graphs import cloned
 from onnx_scatterx.observer import NOBODY, Observer
 from onnx_scatterx.tell.advice.candidates import candidates, fixed
 from onnx_scatterx.tell.advice.change import Change, Command, Found
@@ -32,7 +32,7 @@ from onnx_scatterx.tell.builder import NodeRecord
 from onnx_scatterx.tell.entries import Action, Entry, ScatterReport
 from onnx_scatterx.tell.kept_advice import Advice, counted
 from onnx_scatterx.tell.reporting import rewritten_under
-from onnx_scatterx.text.reasons import Missing, Reason, Refusal
+from onnx_scatterx.text import Missing, Reason, Refusal
 
 Key: TypeAlias = "tuple[str, str]"
 """A scatter or gather: its graph and name. Other refused nodes: their operator and the reason."""

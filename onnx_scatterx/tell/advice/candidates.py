@@ -6,19 +6,17 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.clauses import Clause, read_clauses
-from onnx_scatterx.assumptions.expressions import parts_of
-from onnx_scatterx.engine.analysis.domain.tensor import size_name
-from onnx_scatterx.engine.analysis.operators.gathers import READS
-from onnx_scatterx.engine.passes.settings import Settings
-from onnx_scatterx.engine.terms.terms import Indicator, PositivePart, Term
+from onnx_scatterx.assumptions import Clause, parts_of, read_clauses
+from onnx_scatterx.engine.analysis import READS, size_name
+from onnx_scatterx.engine.passes import Settings
+from onnx_scatterx.engine.terms import Indicator, PositivePart, Term
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.targets.target import Target
+from onnx_scatterx.targets import Target
 from onnx_scatterx.tell.advice.change import Change, promises
 from onnx_scatterx.tell.advice.sizes import fitting_sizes
 from onnx_scatterx.tell.advice.whole import Whole
 from onnx_scatterx.tell.builder import NodeRecord
-from onnx_scatterx.text.reasons import Missing, Reason
+from onnx_scatterx.text import Missing, Reason
 
 _OPSETS = (13, 16, 18, 24)
 _DENSE = {

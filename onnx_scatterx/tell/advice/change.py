@@ -10,14 +10,11 @@ from typing import NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.clauses import Clause, conditions_of
-from onnx_scatterx.assumptions.fixed_sizes import places_of
-from onnx_scatterx.engine.passes.settings import Settings
-from onnx_scatterx.files.reading import parse_toml
-from onnx_scatterx.options.table import command_words
-from onnx_scatterx.targets.catalogue import BASES, target_of
-from onnx_scatterx.targets.profile import target_from
-from onnx_scatterx.targets.target import Target
+from onnx_scatterx.assumptions import Clause, conditions_of, places_of
+from onnx_scatterx.engine.passes import Settings
+from onnx_scatterx.files import parse_toml
+from onnx_scatterx.options import command_words
+from onnx_scatterx.targets import BASES, Target, target_from, target_of
 from onnx_scatterx.tell.advice.price import Price
 
 _WORDS = {

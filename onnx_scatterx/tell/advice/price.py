@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.targets.profile import DENSE_LIMIT
-from onnx_scatterx.targets.target import Target
+from onnx_scatterx.targets import DENSE_LIMIT, Target
 from onnx_scatterx.tell.builder import NodeRecord
 from onnx_scatterx.tell.entries import ScatterReport, bytes_text
 

@@ -11,27 +11,23 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.clauses import equalities
-from onnx_scatterx.assumptions.expressions import evaluate
-from onnx_scatterx.assumptions.fixed_sizes import FixedSizes, fix_template, open_sizes
-from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.analysis.domain.tensor import size_name
-from onnx_scatterx.engine.budget.spending import LimitError
-from onnx_scatterx.engine.lift.lifting import Scatter, is_scatter, lift_scatter
-from onnx_scatterx.engine.passes.job import Job
-from onnx_scatterx.engine.passes.settings import Settings
-from onnx_scatterx.engine.terms.terms import Symbol, Term
+from onnx_scatterx.assumptions import FixedSizes, equalities, evaluate, fix_template, open_sizes
+from onnx_scatterx.engine.analysis import Scope, size_name
+from onnx_scatterx.engine.budget import LimitError
+from onnx_scatterx.engine.lift import Scatter, is_scatter, lift_scatter
+from onnx_scatterx.engine.passes import Job, Settings
+from onnx_scatterx.engine.terms import Symbol, Term
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.fitting.failures import NodeFailure, first_failure
-from onnx_scatterx.fitting.write_sizes import (
+from onnx_scatterx.fitting import (
     WRONG,
+    NodeFailure,
     WriteSizes,
     analysis_at,
     declare_fixed,
     failure_at_any_sizes,
+    first_failure,
 )
-from onnx_scatterx.graphs.cleanup import cloned
-from onnx_scatterx.graphs.traversal import live_nodes
+from onnx_scatterx.graphs import cloned, live_nodes
 from onnx_scatterx.tell.advice.change import Change, Command
 from onnx_scatterx.tell.advice.whole import READ, Whole
 from onnx_scatterx.tell.kept_advice import Advice, Way

@@ -14,13 +14,13 @@ from functools import cached_property, partial
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.fixed_sizes import FixedSizes
-from onnx_scatterx.engine.analysis.domain.call import Knowledge
-from onnx_scatterx.engine.budget.spending import SpentError, budget
-from onnx_scatterx.engine.passes.settings import Settings
-from onnx_scatterx.fitting.write_sizes import analysis_at
-from onnx_scatterx.graphs.traversal import all_nodes
-from onnx_scatterx.processes.collection import raised_gc_threshold
+from onnx_scatterx.assumptions import FixedSizes
+from onnx_scatterx.engine.analysis import Knowledge
+from onnx_scatterx.engine.budget import SpentError, budget
+from onnx_scatterx.engine.passes import Settings
+from onnx_scatterx.fitting import analysis_at
+from onnx_scatterx.graphs import all_nodes
+from onnx_scatterx.processes import raised_gc_threshold
 from onnx_scatterx.tell.extraction.region import (
     cut_out,
     known_in,

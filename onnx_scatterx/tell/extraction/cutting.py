@@ -16,18 +16,14 @@ from typing import Any, Generic, Unpack, overload
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.engine.passes.job import Job
-from onnx_scatterx.engine.passes.settings import Settings
-from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
+from onnx_scatterx.engine.passes import Job, Settings
+from onnx_scatterx.engine.terms import fresh_symbols
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.files.data import to_proto
-from onnx_scatterx.files.model_source import AnyModel, IrLike, MessageLike, ModelSource
-from onnx_scatterx.files.saving import save
-from onnx_scatterx.graphs.cleanup import cloned
-from onnx_scatterx.graphs.traversal import all_graphs, all_nodes
+from onnx_scatterx.files import AnyModel, IrLike, MessageLike, ModelSource, save, to_proto
+from onnx_scatterx.graphs import all_graphs, all_nodes, cloned
 from onnx_scatterx.observer import NOBODY, Observer, Progress
-from onnx_scatterx.options.table import Options
-from onnx_scatterx.targets.target import STANDARD
+from onnx_scatterx.options import Options
+from onnx_scatterx.targets import STANDARD
 from onnx_scatterx.tell.entries import Entry
 from onnx_scatterx.tell.extraction.part import part_of
 from onnx_scatterx.tell.extraction.private import weight_of

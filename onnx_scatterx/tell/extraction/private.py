@@ -10,9 +10,9 @@ import onnx
 import onnx_ir as ir
 from google.protobuf.message import Message
 
-from onnx_scatterx.assumptions.clauses import METADATA
-from onnx_scatterx.files.data import graphs_in
-from onnx_scatterx.graphs.traversal import is_scatterx_domain
+from onnx_scatterx.assumptions import METADATA
+from onnx_scatterx.files import graphs_in
+from onnx_scatterx.graphs import is_scatterx_domain
 
 _SMALL = 16  # a tensor with at most so many elements is no weight
 _TEXTS = frozenset({"delimiter", "locale", "pattern", "pool_strings", "stopwords", "weights"})

@@ -12,17 +12,17 @@ from typing import NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Knowledge
-from onnx_scatterx.engine.analysis.domain.tensor import TensorValue, size_name
-from onnx_scatterx.engine.lift.node_names import NodeNames
-from onnx_scatterx.engine.terms.terms import Term
-from onnx_scatterx.graphs.cleanup import cloned, remove_dead
-from onnx_scatterx.graphs.traversal import (
+from onnx_scatterx.engine.analysis import Knowledge, TensorValue, size_name
+from onnx_scatterx.engine.lift import NodeNames
+from onnx_scatterx.engine.terms import Term
+from onnx_scatterx.graphs import (
     all_graphs,
+    cloned,
     graphs_of,
     makers,
     reached,
     read_by,
+    remove_dead,
 )
 
 

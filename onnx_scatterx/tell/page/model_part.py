@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from onnx_scatterx.graphs.traversal import SCATTERS
+from onnx_scatterx.graphs import SCATTERS
 from onnx_scatterx.grouping import grouped
 from onnx_scatterx.tell.entries import Action, Entry, EntryDetail, ScatterReport
 from onnx_scatterx.tell.kept_advice import Advice, Way
@@ -19,7 +19,7 @@ from onnx_scatterx.tell.page.map_figure import graph_figure, map_figures
 from onnx_scatterx.tell.report import Report
 
 if TYPE_CHECKING:
-    from onnx_scatterx.compare.result import Verification
+    from onnx_scatterx.compare import Verification
 
 KINDS = {
     Action.KEPT: ("kept", "kept"),

@@ -5,16 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from onnx_scatterx.engine.analysis.domain.tensor import Shape
-from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import (
-    Number,
-    Term,
-    coord,
-    equals,
-    minimum,
-    step,
-    term,
-)
+from onnx_scatterx.engine.terms import Facts, Number, Term, coord, equals, minimum, step, term
 
 
 def broadcast_dims(dims: Iterable[Term]) -> Term:

@@ -10,11 +10,10 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.clauses import Clause
+from onnx_scatterx.assumptions import Clause
 from onnx_scatterx.engine.analysis.domain.tensor import DimOf, Shape, TensorValue
-from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Term, size
-from onnx_scatterx.graphs.traversal import is_scatterx_domain
+from onnx_scatterx.engine.terms import Facts, Term, size
+from onnx_scatterx.graphs import is_scatterx_domain
 
 
 class Versions(Enum):

@@ -13,15 +13,9 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis.domain.broadcast_shapes import broadcast_coords
 from onnx_scatterx.engine.analysis.domain.call import Scope
 from onnx_scatterx.engine.analysis.domain.tensor import ElementOf, TensorValue
-from onnx_scatterx.engine.budget.limits import AXIS_LIMIT, LIMITS
-from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import (
-    Atom,
-    Symbol,
-    Term,
-    term,
-)
-from onnx_scatterx.graphs.traversal import made_by
+from onnx_scatterx.engine.budget import AXIS_LIMIT, LIMITS
+from onnx_scatterx.engine.terms import Atom, Facts, Symbol, Term, term
+from onnx_scatterx.graphs import made_by
 
 
 def fits(t: Term, dtype: ir.DataType, facts: Facts) -> bool:

@@ -27,15 +27,16 @@ from typing import Any, NamedTuple, TypeAlias, cast
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.limits import LIMITS
-from onnx_scatterx.engine.terms.symbol_ids import keeps
-from onnx_scatterx.engine.terms.tabulate import fitted, tabulated
-from onnx_scatterx.engine.terms.terms import (
+from onnx_scatterx.engine.budget import LIMITS
+from onnx_scatterx.engine.terms import (
     Number,
     Symbol,
     Term,
     coord,
     equals,
+    fitted,
+    keeps,
+    tabulated,
     term,
 )
 

@@ -8,11 +8,8 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.tensor import ElementOf, LongSize, Shape, TensorValue
-from onnx_scatterx.engine.budget.limits import LIMITS
-from onnx_scatterx.engine.budget.spending import budget
-from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.symbol_ids import keeps
-from onnx_scatterx.engine.terms.terms import FloorDiv, Indicator, Term, coord, element, size
+from onnx_scatterx.engine.budget import LIMITS, budget
+from onnx_scatterx.engine.terms import Facts, FloorDiv, Indicator, Term, coord, element, keeps, size
 
 _ASKED = 8  # elements of a long list: whether facts decide any of their cases
 

@@ -16,14 +16,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis.domain.call import Call, Result, required
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.analysis.operators.elementwise import combine
-from onnx_scatterx.engine.terms.terms import (
-    Term,
-    equals,
-    maximum,
-    minimum,
-    step,
-    where,
-)
+from onnx_scatterx.engine.terms import Term, equals, maximum, minimum, step, where
 
 
 def truncating_div(a: Term, b: Term) -> Term | None:

@@ -35,7 +35,7 @@ from onnx_scatterx.engine.analysis.domain.call import (
 )
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.engine.analysis.operators import elementwise, movement, slicing
-from onnx_scatterx.engine.terms.terms import term
+from onnx_scatterx.engine.terms import term
 
 _NORMALIZED = ("=0", "", "", "=0")
 _HEADS = ("0.0 0.1 ?", "? ? ? ?", "? ? ? ?")

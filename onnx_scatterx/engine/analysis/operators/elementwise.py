@@ -20,10 +20,8 @@ from onnx_scatterx.engine.analysis.domain.broadcast_shapes import (
 from onnx_scatterx.engine.analysis.domain.call import Call, Result, Versions, require, required
 from onnx_scatterx.engine.analysis.domain.overflow import fits
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
-from onnx_scatterx.engine.budget.limits import LIMITS, PRICES
-from onnx_scatterx.engine.budget.spending import budget
-from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Term, equals
+from onnx_scatterx.engine.budget import LIMITS, PRICES, budget
+from onnx_scatterx.engine.terms import Facts, Term, equals
 
 
 def combine(

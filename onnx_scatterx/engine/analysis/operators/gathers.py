@@ -20,9 +20,8 @@ import numpy as np
 from onnx_scatterx.engine.analysis.domain.call import Call, NotKnownError, Result
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.engine.analysis.operators.movement import wrapped
-from onnx_scatterx.engine.budget.limits import LIMITS, PRICES
-from onnx_scatterx.engine.budget.spending import budget
-from onnx_scatterx.engine.terms.terms import Number, Term, coord, term
+from onnx_scatterx.engine.budget import LIMITS, PRICES, budget
+from onnx_scatterx.engine.terms import Number, Term, coord, term
 from onnx_scatterx.errors import check
 
 READS = frozenset({"Gather", "GatherElements", "GatherND"})

@@ -11,16 +11,9 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis.domain.call import Call, Result, required
 from onnx_scatterx.engine.analysis.domain.overflow import fits
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue, is_integer
-from onnx_scatterx.engine.budget.limits import LIMITS
-from onnx_scatterx.engine.terms.terms import (
-    Term,
-    coord,
-    equals,
-    maximum,
-    step,
-    term,
-)
-from onnx_scatterx.graphs.traversal import made_by
+from onnx_scatterx.engine.budget import LIMITS
+from onnx_scatterx.engine.terms import Term, coord, equals, maximum, step, term
+from onnx_scatterx.graphs import made_by
 
 
 def constant(call: Call) -> Result:

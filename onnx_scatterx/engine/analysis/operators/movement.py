@@ -17,17 +17,8 @@ from onnx_scatterx.engine.analysis.domain.broadcast_shapes import (
 )
 from onnx_scatterx.engine.analysis.domain.call import Call, Result, require, required
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
-from onnx_scatterx.engine.budget.limits import LIMITS, PRICES
-from onnx_scatterx.engine.budget.spending import budget
-from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import (
-    Number,
-    Term,
-    coord,
-    step,
-    term,
-    where,
-)
+from onnx_scatterx.engine.budget import LIMITS, PRICES, budget
+from onnx_scatterx.engine.terms import Facts, Number, Term, coord, step, term, where
 
 
 def moved(

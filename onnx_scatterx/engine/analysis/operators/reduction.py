@@ -13,10 +13,9 @@ from onnx_scatterx.engine.analysis.domain.call import Call, Result, Versions, re
 from onnx_scatterx.engine.analysis.domain.overflow import fits
 from onnx_scatterx.engine.analysis.domain.tensor import ElementOf, Shape, TensorValue
 from onnx_scatterx.engine.analysis.operators.shapes_alone import position_of
-from onnx_scatterx.engine.budget.limits import LIMITS, PRICES
-from onnx_scatterx.engine.budget.spending import budget
-from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import (
+from onnx_scatterx.engine.budget import LIMITS, PRICES, budget
+from onnx_scatterx.engine.terms import (
+    Facts,
     Term,
     coord,
     element,

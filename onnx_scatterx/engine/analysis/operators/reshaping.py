@@ -10,17 +10,7 @@ import numpy as np
 from onnx_scatterx.engine.analysis.domain.call import Call, Result, required
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.engine.analysis.operators.movement import moved
-from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import (
-    Atom,
-    Number,
-    Symbol,
-    Term,
-    coord,
-    equals,
-    term,
-    where,
-)
+from onnx_scatterx.engine.terms import Atom, Facts, Number, Symbol, Term, coord, equals, term, where
 
 
 def target_shape(shape: Shape, target: list[Term], call: Call) -> Shape:

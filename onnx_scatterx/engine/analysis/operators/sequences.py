@@ -18,8 +18,8 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis.domain.call import Call, Result, require, required
 from onnx_scatterx.engine.analysis.domain.tensor import Dims, TensorValue
 from onnx_scatterx.engine.analysis.operators.movement import concat, sliced, without
-from onnx_scatterx.engine.terms.terms import term
-from onnx_scatterx.graphs.traversal import made_by
+from onnx_scatterx.engine.terms import term
+from onnx_scatterx.graphs import made_by
 
 _LONG = 64  # tensors of a sequence that are followed one by one
 

@@ -17,14 +17,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis.domain.broadcast_shapes import broadcast_shapes
 from onnx_scatterx.engine.analysis.domain.call import Call, Result, require, required
 from onnx_scatterx.engine.analysis.domain.tensor import ElementOf, TensorValue
-from onnx_scatterx.engine.terms.constraints import Elements
-from onnx_scatterx.engine.terms.terms import (
-    Term,
-    coord,
-    element,
-    equals,
-    term,
-)
+from onnx_scatterx.engine.terms import Elements, Term, coord, element, equals, term
 
 _SAME_TYPE = """
     Acos Acosh Asin Asinh Atan Atanh Celu Cos Cosh Elu Erf Exp Gelu HardSigmoid HardSwish Hardmax

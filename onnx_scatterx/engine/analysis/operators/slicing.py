@@ -16,16 +16,8 @@ from onnx_scatterx.engine.analysis.domain.call import (
 )
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.engine.analysis.operators.movement import moved, wrapped
-from onnx_scatterx.engine.budget.limits import AXIS_LIMIT
-from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import (
-    Number,
-    Term,
-    coord,
-    maximum,
-    minimum,
-    term,
-)
+from onnx_scatterx.engine.budget import AXIS_LIMIT
+from onnx_scatterx.engine.terms import Facts, Number, Term, coord, maximum, minimum, term
 
 
 class Cut(NamedTuple):

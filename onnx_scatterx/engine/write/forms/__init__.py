@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import onnx.defs
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import NotKnownError, Scope
-from onnx_scatterx.engine.device.uses import is_of_any_sign
+from onnx_scatterx.engine.analysis import NotKnownError, Scope
+from onnx_scatterx.engine.device import is_of_any_sign
 from onnx_scatterx.engine.write.forms import arithmetic, casts, merged, movement, rows
 from onnx_scatterx.engine.write.forms.request import Request, folded, written
-from onnx_scatterx.text.reasons import Missing, Reason, Refusal, RefusedError
+from onnx_scatterx.text import Missing, Reason, Refusal, RefusedError
 
 if TYPE_CHECKING:
     from onnx_scatterx.engine.write.dry_run import DryRun

@@ -23,8 +23,8 @@ from dataclasses import replace
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import NotKnownError, require, required
-from onnx_scatterx.engine.terms.terms import maximum
+from onnx_scatterx.engine.analysis import NotKnownError, require, required
+from onnx_scatterx.engine.terms import maximum
 from onnx_scatterx.engine.write.dry_run import IndexOf
 from onnx_scatterx.engine.write.forms.casts import EXACT, bounds
 from onnx_scatterx.engine.write.forms.request import Request

@@ -13,9 +13,8 @@ import math
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import require, required
-from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
-from onnx_scatterx.engine.budget.spending import LimitError
+from onnx_scatterx.engine.analysis import TensorValue, require, required
+from onnx_scatterx.engine.budget import LimitError
 from onnx_scatterx.engine.write.forms.request import Request
 
 _T = ir.DataType

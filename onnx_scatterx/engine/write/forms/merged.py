@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import Scope, require, required
+from onnx_scatterx.engine.analysis import Scope, require, required
 from onnx_scatterx.engine.write.forms.request import Request
 
 RESHAPES = frozenset({"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"})

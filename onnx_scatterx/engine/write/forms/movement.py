@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import NotKnownError, require, required
+from onnx_scatterx.engine.analysis import NotKnownError, require, required
 from onnx_scatterx.engine.write.forms.request import Request
 
 _END = 2**63 - 1

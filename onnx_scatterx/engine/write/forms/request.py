@@ -15,11 +15,10 @@ import onnx.defs
 import onnx.helper
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import require, required
-from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
-from onnx_scatterx.engine.device.uses import Use
+from onnx_scatterx.engine.analysis import TensorValue, require, required
+from onnx_scatterx.engine.device import Use
 from onnx_scatterx.engine.write.kernels import KERNELS, has_kernel
-from onnx_scatterx.graphs.constants import constant
+from onnx_scatterx.graphs import constant
 
 if TYPE_CHECKING:
     from onnx_scatterx.engine.write.writer import Writer

@@ -21,7 +21,7 @@ import math
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import require, required
+from onnx_scatterx.engine.analysis import require, required
 from onnx_scatterx.engine.write.forms.request import Request
 
 _INT64 = ir.DataType.INT64

@@ -10,7 +10,7 @@ from itertools import count
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.spending import own_budget
+from onnx_scatterx.engine.budget import own_budget
 from onnx_scatterx.engine.write.native.fallback import FallbackSpec, fallback, scatterx_domain
 from onnx_scatterx.engine.write.native.fold_transposes import fold_transposes
 from onnx_scatterx.engine.write.native.nodes import new_nodes, set_fallback

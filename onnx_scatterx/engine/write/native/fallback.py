@@ -14,7 +14,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.write.kernels import WIDER
-from onnx_scatterx.targets.target import SCATTERX
+from onnx_scatterx.targets import SCATTERX
 
 Picks: TypeAlias = "tuple[Sequence[int], Sequence[int], Sequence[int]]"
 """The picks (p1, p2, p) of a node."""

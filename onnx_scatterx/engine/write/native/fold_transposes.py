@@ -15,8 +15,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.write.native.fallback import inverse
 from onnx_scatterx.engine.write.native.nodes import new_nodes, picks_of, put_behind
-from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses
-from onnx_scatterx.graphs.traversal import perm_of
+from onnx_scatterx.graphs import perm_of, remove_dead, replace_uses
 
 Perm = tuple[int, ...]
 

@@ -15,18 +15,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.tensor import ElementOf
-from onnx_scatterx.engine.lift.lifting import Scatter
-from onnx_scatterx.engine.mosaic.provenance import Provenance
-from onnx_scatterx.engine.terms.tabulate import tabulated
-from onnx_scatterx.engine.terms.terms import Term, as_numbers
+from onnx_scatterx.engine.analysis import ElementOf
+from onnx_scatterx.engine.lift import Scatter
+from onnx_scatterx.engine.mosaic import Provenance
+from onnx_scatterx.engine.terms import Term, as_numbers, tabulated
 from onnx_scatterx.engine.write.kernels import WIDER
 from onnx_scatterx.engine.write.native.fallback import BODY, FallbackSpec, Picks
 from onnx_scatterx.engine.write.numbers import Numbers
 from onnx_scatterx.engine.write.writer import Writer
-from onnx_scatterx.graphs.traversal import all_nodes, is_scatterx_domain
-from onnx_scatterx.targets.target import SCATTERX
-from onnx_scatterx.text.reasons import Reason, RefusedError, refuse_unless
+from onnx_scatterx.graphs import all_nodes, is_scatterx_domain
+from onnx_scatterx.targets import SCATTERX
+from onnx_scatterx.text import Reason, RefusedError, refuse_unless
 
 
 def picks_of(node: ir.Node) -> Picks:

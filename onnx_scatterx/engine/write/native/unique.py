@@ -6,19 +6,12 @@ import math
 
 import numpy as np
 
-from onnx_scatterx.engine.analysis.domain.tensor import ElementOf
-from onnx_scatterx.engine.budget.limits import LIMITS
-from onnx_scatterx.engine.lift.in_theory import InTheory
-from onnx_scatterx.engine.lift.lifting import Scatter
-from onnx_scatterx.engine.mosaic.provenance import Provenance
-from onnx_scatterx.engine.terms.tabulate import tabulated
-from onnx_scatterx.engine.terms.terms import (
-    Symbol,
-    as_numbers,
-    coord,
-    term,
-)
-from onnx_scatterx.graphs.traversal import made_by, written
+from onnx_scatterx.engine.analysis import ElementOf
+from onnx_scatterx.engine.budget import LIMITS
+from onnx_scatterx.engine.lift import InTheory, Scatter
+from onnx_scatterx.engine.mosaic import Provenance
+from onnx_scatterx.engine.terms import Symbol, as_numbers, coord, tabulated, term
+from onnx_scatterx.graphs import made_by, written
 
 
 def is_unique(scatter: Scatter, provenance: Provenance) -> bool:
