@@ -28,7 +28,7 @@ from onnx_scatterx.files.io import load
 from onnx_scatterx.files.writing import write_text
 from onnx_scatterx.lab.devices.checking import Check, judged, truths
 from onnx_scatterx.lab.devices.consumer import LIMIT, Consumer, ConsumerProcess
-from onnx_scatterx.processes.scratch import scratch
+from onnx_scatterx.processes.scratch_folders import scratch
 
 FORMS = ("original", "standard", "own")
 """The original model, and its results for `standard` and for the consumer's own profile."""

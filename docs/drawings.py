@@ -14,7 +14,7 @@ import onnx_scatterx
 from onnx_scatterx.files.writing import write_text
 from onnx_scatterx.pipeline.order import PIPELINE
 from onnx_scatterx.tell.page.map_figure import graph_figure
-from onnx_scatterx.text.visible import as_html
+from onnx_scatterx.text.visible_text import as_html
 from onnx_scatterx.theory import picture
 from onnx_scatterx.theory.drawing import COLOURS, INK, TEXT
 

@@ -11,7 +11,7 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator
 
-from onnx_scatterx.text.visible import middle, visible
+from onnx_scatterx.text.visible_text import middle, visible
 
 
 def check(holds: object, fault: str) -> None:

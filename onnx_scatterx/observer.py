@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from onnx_scatterx.text.visible import visible
+from onnx_scatterx.text.visible_text import visible
 
 if TYPE_CHECKING:
     import onnx_ir as ir

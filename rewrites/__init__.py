@@ -8,8 +8,14 @@ boxes, and a ``GatherRule`` a gather that reads no boxes: the first one that has
 With ``Reason`` and ``Refusal`` of the package, the names here are what a rule of your own imports.
 """
 
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
-from onnx_scatterx.engine.plan.rule import Context, Plan, RegionRule, Rule, ScatterRule
+from onnx_scatterx.engine.rules import (
+    Context,
+    Plan,
+    RegionRule,
+    Rule,
+    Scatter,
+    ScatterRule,
+)
 from onnx_scatterx.rewrites.combine import CombineRule
 from onnx_scatterx.rewrites.concat import ConcatRule
 from onnx_scatterx.rewrites.constant import ConstantRule

@@ -8,13 +8,17 @@ A reducing write that covers all of the data is combined too: the result is neve
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.device.costs import Work
-from onnx_scatterx.engine.mosaic.cells import Cell
-from onnx_scatterx.engine.mosaic.strided_interval import Reduced
-from onnx_scatterx.engine.plan.planner import Planner
-from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule
-from onnx_scatterx.engine.write.reduce import reduced, reducers
-from onnx_scatterx.text.reasons import Refusal
+from onnx_scatterx.engine.rules import (
+    Cell,
+    Plan,
+    Planner,
+    Reduced,
+    Reduction,
+    Refusal,
+    Region,
+    RegionRule,
+    Work,
+)
 
 
 class CombineRule(RegionRule):
@@ -22,13 +26,14 @@ class CombineRule(RegionRule):
 
     def plan(self, region: Region, planner: Planner) -> Plan | Refusal:
         both, (cell,) = region.only_source(Reduced), region.cells
-        ops = reducers(planner.writer, both.reduction, planner.dtype)
+        reduction = Reduction(planner.writer, both.reduction, planner.dtype)
+        ops = reduction.operators
         cells = (Cell(cell.box, source) for source in (both.data, both.updates))
         parts = [planner.require(region._replace(cells=(part,))) for part in cells]
 
         def write() -> ir.Value:
             x, u = (p.write() for p in parts)
-            return reduced(planner.writer, both.reduction, x, u, planner.dtype)
+            return reduction.combined(x, u)
 
         work = [Work("Elementwise", region.extents, 0)] * len(ops)
         return planner.plan(self, write, *parts, work=work)

@@ -13,14 +13,23 @@ from functools import partial
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.device.costs import Work
-from onnx_scatterx.engine.mosaic.cells import Cell
-from onnx_scatterx.engine.mosaic.strided_interval import StridedInterval
-from onnx_scatterx.engine.plan.planner import Planner
-from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, cheapest, edges
-from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Term
-from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError, attempt, refuse_unless
+from onnx_scatterx.engine.rules import (
+    Cell,
+    Facts,
+    Plan,
+    Planner,
+    Reason,
+    Refusal,
+    Region,
+    RegionRule,
+    StridedInterval,
+    Term,
+    Work,
+    attempt,
+    cheapest,
+    granted,
+    refuse_unless,
+)
 
 _TRIED = 24  # cells up to which the best order of axes is searched
 
@@ -55,7 +64,7 @@ class ConcatRule(RegionRule):
 def axis_cuts(region: Region, axis: int, planner: Planner) -> list[Term]:
     """Return the positions of an axis that no cell straddles, in their proven order."""
     facts = planner.facts
-    spans = list(dict.fromkeys(edges(c.box[axis]) for c in region.cells))
+    spans = list(dict.fromkeys(c.box[axis].ends for c in region.cells))
     ends = (region.low[axis], region.high[axis])
     cuts: list[Term] = []
     for position in dict.fromkeys(p for pair in spans for p in pair):
@@ -90,7 +99,7 @@ def _cut_across(region: Region, planner: Planner) -> tuple[int, list[Region]]:
     best: tuple[int, int, Term] | None = None
     for axis in range(region.rank):
         low, high = region.low[axis], region.high[axis]
-        spans = [edges(c.box[axis]) for c in region.cells]
+        spans = [c.box[axis].ends for c in region.cells]
         if any(c.box[axis].modulus != 1 for c in region.cells):
             continue
         for position in dict.fromkeys(p for pair in spans for p in pair):
@@ -99,9 +108,7 @@ def _cut_across(region: Region, planner: Planner) -> tuple[int, list[Region]]:
             cut = sum(_cuts(position, span, facts) for span in spans)
             if best is None or cut < best[0]:
                 best = cut, axis, position
-    if best is None:
-        raise RefusedError(Reason.NO_CUT)
-    _, axis, position = best
+    _, axis, position = granted(best or Refusal(Reason.NO_CUT))
     halves = []
     for a, b in ((region.low[axis], position), (position, region.high[axis])):
         span = StridedInterval.interval(a, b)
@@ -131,7 +138,7 @@ def split(region: Region, axis: int, cuts: list[Term], facts: Facts) -> list[Reg
     bounds = [region.low[axis], *cuts, region.high[axis]]
     groups: list[list[Cell]] = [[] for _ in bounds[1:]]
     for cell in region.cells:
-        high = edges(cell.box[axis])[1]
+        high = cell.box[axis].ends[1]
         index = 0
         while index < len(cuts) and not facts.is_nonnegative(cuts[index] - high):
             index += 1

@@ -14,12 +14,18 @@ import math
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.mosaic.cells import Cell
-from onnx_scatterx.engine.mosaic.strided_interval import View
-from onnx_scatterx.engine.plan.planner import Planner
-from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule
-from onnx_scatterx.engine.terms.terms import as_numbers
-from onnx_scatterx.text.reasons import Refusal, granted, refuse_unless
+from onnx_scatterx.engine.rules import (
+    Cell,
+    Plan,
+    Planner,
+    Refusal,
+    Region,
+    RegionRule,
+    View,
+    as_numbers,
+    granted,
+    refuse_unless,
+)
 
 _FREE = 4096  # bytes of a new constant, from any sources
 

@@ -15,14 +15,21 @@ import math
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
-from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
-from onnx_scatterx.engine.terms.tabulate import tabulated
-from onnx_scatterx.engine.terms.terms import as_numbers
-from onnx_scatterx.engine.write.reduce import reduced, select
+from onnx_scatterx.engine.rules import (
+    Context,
+    Plan,
+    Reason,
+    Reduction,
+    Refusal,
+    Scatter,
+    ScatterRule,
+    as_numbers,
+    granted,
+    refuse_unless,
+    rounds,
+    tabulated,
+)
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
-from onnx_scatterx.text.reasons import Reason, Refusal, granted, refuse_unless
-from onnx_scatterx.theory.scattering import rounds
 
 _MOST = 1 << 16  # positions, and updates, that are listed
 _ROUNDS = 8  # updates of one element
@@ -94,17 +101,18 @@ def _moved(layout: Arrangement, table: np.ndarray, context: Context) -> Plan:
 def _combined(layout: Arrangement, tables: list[np.ndarray], context: Context) -> Plan:
     """Combine the updates with the data, those of one element one after another."""
     s, w = layout.scatter, context.writer
+    reduction, chosen = (Reduction(w, name, s.dtype) for name in (s.reduction, "none"))
 
     def write() -> ir.Value:
         x, u = layout.data(context), layout.update(context)
         for table in tables:
             rows = w.constant(np.maximum(table, 0))
             new = w.node("Gather", [u, rows], s.dtype, axis=layout.middle)
-            new = reduced(w, s.reduction, x, new, s.dtype)
+            new = reduction.combined(x, new)
             if (table < 0).any():
                 shape = [-1 if d == layout.middle else 1 for d in range(layout.rank)]
                 hit = w.constant((table >= 0).reshape(shape), ir.DataType.BOOL)
-                new = select(w, hit, new, x, s.dtype)
+                new = chosen.where(hit, x, new)
             x = new
         return layout.back(x, context)
 

@@ -15,8 +15,14 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
-from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
+from onnx_scatterx.engine.rules import (
+    Context,
+    Plan,
+    Refusal,
+    Scatter,
+    ScatterRule,
+    granted,
+)
 from onnx_scatterx.rewrites.helpers.search import (
     Search,
     allow,
@@ -25,7 +31,6 @@ from onnx_scatterx.rewrites.helpers.search import (
     number_of,
     search_of,
 )
-from onnx_scatterx.text.reasons import Refusal, granted
 
 _BOOL, _INT32 = ir.DataType.BOOL, ir.DataType.INT32
 

@@ -21,13 +21,20 @@ from collections.abc import Callable
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lift_scatter import Gather
-from onnx_scatterx.engine.plan.rule import Context, GatherRule, Plan
-from onnx_scatterx.engine.terms.terms import Term, as_numbers
-from onnx_scatterx.engine.write.reduce import from_start
-from onnx_scatterx.rewrites.helpers.cuts import hits
+from onnx_scatterx.engine.rules import (
+    Context,
+    Detail,
+    Gather,
+    GatherRule,
+    Plan,
+    Reason,
+    Refusal,
+    Term,
+    as_numbers,
+    granted,
+    refuse_unless,
+)
 from onnx_scatterx.rewrites.helpers.search import SMALL
-from onnx_scatterx.text.reasons import Detail, Reason, Refusal, granted, refuse_unless
 
 _INT32, _INT64, _FLOAT = ir.DataType.INT32, ir.DataType.INT64, ir.DataType.FLOAT
 _SUMMED = {
@@ -87,7 +94,7 @@ def _rows(
     w, rank = context.writer, len(sizes)
     dtype = _dtype(indices, context)
     at = w.axes("Unsqueeze", indices, dtype, [dims + d for d in range(rank)])
-    hit = hits(at, dtype, sizes[0], 0, rank, context, signed=signed)
+    hit = context.numbers.hits(at, dtype, sizes[0], 0, rank, signed=signed)
     x = w.axes("Unsqueeze", x, kind, [axis + d for d in range(dims)])
     return _sum(hit, x, kind, axis + dims, context)
 
@@ -102,7 +109,7 @@ def _sum(hit: ir.Value, x: ir.Value, kind: ir.DataType, axis: int, context: Cont
 
 
 def _dtype(indices: ir.Value, context: Context) -> ir.DataType:
-    return context.provenance.abstract(indices).dtype or indices.dtype or _INT64
+    return context.known(indices).dtype or indices.dtype or _INT64
 
 
 def _gather_elements(gather: Gather, context: Context) -> tuple[Term, _Write]:
@@ -117,7 +124,7 @@ def _gather_elements(gather: Gather, context: Context) -> tuple[Term, _Write]:
         dtype = _dtype(indices, context)
         at = w.axes("Unsqueeze", indices, dtype, [axis + 1])
         signed = not gather.is_given_from_start(axis)
-        hit = hits(at, dtype, size, 0, rank - axis, context, signed=signed)
+        hit = context.numbers.hits(at, dtype, size, 0, rank - axis, signed=signed)
         x = w.axes("Unsqueeze", x, kind, [axis])
         return _sum(hit, x, kind, axis + 1, context)
 
@@ -140,7 +147,7 @@ def _gather_nd(gather: Gather, context: Context) -> tuple[Term, _Write]:
         at = w.node("Slice", [indices, *(w.constant([n]) for n in (c, c + 1, dims))], _INT64)
         at = w.axes("Squeeze", at, _INT64, [dims])
         if not gather.is_given_from_start(c):
-            at = from_start(w, at, sizes[c])
+            at = context.numbers.from_start(at, sizes[c])
         return at if stride == 1 else w.node("Mul", [at, w.constant(np.array(stride))], _INT64)
 
     def write(x: ir.Value, kind: ir.DataType) -> ir.Value:

@@ -34,21 +34,20 @@ from functools import partial
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.tensor import Shape
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
-from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
-from onnx_scatterx.engine.terms.terms import Term, term
-from onnx_scatterx.engine.write.dry_run import DryRun
-from onnx_scatterx.engine.write.reduce import (
-    extreme,
-    iota,
-    is_ordered,
-    reduced_where,
-    reducers,
-    select,
+from onnx_scatterx.engine.rules import (
+    Context,
+    Plan,
+    Reduction,
+    Refusal,
+    Scatter,
+    ScatterRule,
+    Shape,
+    Term,
+    granted,
+    refuse_unless,
+    term,
 )
 from onnx_scatterx.rewrites.helpers.search import Search, allow, matches, search_of
-from onnx_scatterx.text.reasons import Refusal, granted, refuse_unless
 
 _BOOL, _INT32, _INT64 = ir.DataType.BOOL, ir.DataType.INT32, ir.DataType.INT64
 _WRAPPING = {ir.DataType[f"{sign}INT{bits}"] for sign in ("", "U") for bits in (8, 16, 32, 64)}
@@ -74,7 +73,7 @@ class DenseReduceRule(ScatterRule):
         writes = [partial(written, fold) for fold in folds]
         trials = [(context.writer.dry_run(write), write) for write in writes]
         costs = [
-            (trial.cost, i) for i, (trial, _) in enumerate(trials) if isinstance(trial, DryRun)
+            (trial.cost, i) for i, (trial, _) in enumerate(trials) if not isinstance(trial, Refusal)
         ]
         _, best = min(costs, default=(0, -1))
         return Plan(writes[best], work)
@@ -134,7 +133,7 @@ def _product(search: Search) -> ir.Value:
     for k in range(count):
         here = w.slice(hit, _BOOL, [hit_axis], [k], [k + 1], [1])
         update = w.slice(u, s.dtype, [axis], [k], [k + 1], [1])
-        x = reduced_where(w, here, s.reduction, x, update, s.dtype)
+        x = Reduction(w, s.reduction, s.dtype).where(here, x, update)
     return w.axes("Squeeze", x, s.dtype, [axis])
 
 
@@ -168,7 +167,7 @@ def _unordered(search: Search) -> ir.Value:
 def _largest(search: Search) -> float:
     """Return a bound on the magnitude of the updates."""
     s, limits = search.scatter, np.iinfo(search.scatter.dtype.numpy())
-    known = search.context.provenance.abstract(s.updates).index_map
+    known = search.context.known(s.updates).index_map
     low, high = (limits.min, limits.max) if known is None else s.facts.interval(known)
     return max(-max(low, int(limits.min)), min(high, int(limits.max)))
 
@@ -179,7 +178,7 @@ def _ordered(search: Search) -> ir.Value:
     w, s, axis = search.context.writer, search.scatter, search.layout.middle + 1
     neutral = np.array(-0.0 if s.dtype.is_floating_point() else 0).astype(s.dtype.numpy())
     # One Where loses the neutral -0.0, which is repeated along dims that the updates have.
-    new = select(w, hit, u, w.constant(neutral, s.dtype), s.dtype)
+    new = Reduction(w, "none", s.dtype).where(hit, w.constant(neutral, s.dtype), u)
     together = w.concat([x, new], s.dtype, axis)
     sums = w.node("CumSum", [together, w.constant(np.array(axis))], s.dtype)
     return w.node("Gather", [sums, w.constant(np.array(-1))], s.dtype, axis=axis)
@@ -189,7 +188,8 @@ def _extreme(search: Search) -> ir.Value:
     """Keep the greatest or the least, as ``x > u ? x : u`` and ``x < u ? x : u`` do one by one."""
     hit, x, u = _side_by_side(search)
     w, s, axis = search.context.writer, search.scatter, search.layout.middle + 1
-    reducers(w, s.reduction, s.dtype)  # refuses types without an order
+    reduction = Reduction(w, s.reduction, s.dtype)
+    refuse_unless(reduction.operators)  # refuses types without an order
     op = "ReduceMax" if s.reduction == "max" else "ReduceMin"
     floats = s.dtype.is_floating_point()
     kind = s.dtype.numpy()
@@ -198,9 +198,7 @@ def _extreme(search: Search) -> ir.Value:
     if not floats:
         new = w.node("Where", [hit, u, worst], s.dtype)
         together = w.concat([x, new], s.dtype, axis)
-        if not is_ordered(s.dtype):
-            return extreme(w, together, s.dtype, axis, largest=op == "ReduceMax")
-        return w.reduce(op, together, s.dtype, axis)
+        return reduction.along(together, axis)
 
     def kept(op: str, x: ir.Value, dtype: ir.DataType) -> ir.Value:
         return w.axes("Unsqueeze", w.reduce(op, x, dtype, axis), dtype, [axis])
@@ -224,7 +222,7 @@ def _turns(search: Search, hit: ir.Value) -> ir.Value:
     """Write the order: 0 for the data, 1, 2, ... for updates of the position, -1 for others."""
     w, layout = search.context.writer, search.layout
     behind = len(layout.right)
-    line = iota(search.context.numbers, layout.updates)
+    line = search.context.numbers.positions(layout.updates)
     order = w.node("Add", [line, w.constant([1])], _INT64)
     order = w.axes("Unsqueeze", order, _INT64, [1 + d for d in range(behind)])
     turn = w.node("Where", [hit, order, w.constant(np.array(-1))], _INT64)

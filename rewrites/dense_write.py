@@ -17,18 +17,21 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
-from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
-from onnx_scatterx.engine.write.reduce import iota
+from onnx_scatterx.engine.rules import (
+    Context,
+    Plan,
+    Refusal,
+    Scatter,
+    ScatterRule,
+    refuse_unless,
+)
 from onnx_scatterx.rewrites.helpers.search import (
     Search,
     allow,
     matches,
-    meets,
     search_of,
     taken,
 )
-from onnx_scatterx.text.reasons import Refusal, refuse_unless
 
 _INT64 = ir.DataType.INT64
 
@@ -42,7 +45,7 @@ class DenseWriteRule(ScatterRule):
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         search = search_of(scatter, context)
-        refuse_unless(scatter.reduction == "none" and not meets(scatter))
+        refuse_unless(scatter.reduction == "none" and not context.collides(scatter))
         return Plan(lambda: taken(search, _rows(search)), allow(search.compared, search))
 
 
@@ -53,7 +56,7 @@ def _rows(search: Search) -> ir.Value:
     """
     w, numbers, layout = search.context.writer, search.context.numbers, search.layout
     hit, line = matches(search, padded=search.padded)
-    updates = iota(numbers, layout.updates + search.padded)
+    updates = numbers.positions(layout.updates + search.padded)
     updates = w.node("Add", [updates, numbers.vector(layout.positions)], _INT64)
     updates = w.axes("Unsqueeze", updates, _INT64, [1 + d for d in range(search.behind)])
     rows = w.node("Where", [hit, updates, line], _INT64)

@@ -17,13 +17,20 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.in_theory import modulus_of
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
-from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
-from onnx_scatterx.engine.terms.terms import Term, coord
-from onnx_scatterx.engine.write.reduce import iota, reduced_where, ring, take
+from onnx_scatterx.engine.rules import (
+    Context,
+    Plan,
+    Reason,
+    Reduction,
+    Refusal,
+    Scatter,
+    ScatterRule,
+    Term,
+    coord,
+    only,
+    refuse_unless,
+)
 from onnx_scatterx.rewrites.helpers.search import Positions, positions
-from onnx_scatterx.text.reasons import Reason, Refusal, only, refuse_unless
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 _FAR = 2**62  # a number nearer to 0 may be added to sizes
@@ -67,12 +74,10 @@ def window_of(scatter: Scatter, context: Context) -> Window:
     rank = len(scatter.data_shape)
     refuse_unless(len(scatter.shape) == rank)
     axis = only([c for c in range(rank) if not scatter.in_place(c)])
-    size, count = scatter.data_shape[axis], scatter.shape[axis]
-    target = scatter.index_exprs[axis]
-    modulo = modulus_of(target)
-    goes_round = modulo is not None and scatter.facts.equal(modulo[1], size)
-    if modulo is not None and goes_round:
-        target = modulo[0]
+    count, target = scatter.shape[axis], scatter.index_exprs[axis]
+    unwrapped = scatter.around(axis)
+    goes_round = unwrapped is not None
+    target = target if unwrapped is None else unwrapped
     start = target if count.constant == 1 else target - coord(axis)
     refuse_unless(axis not in start.coords)
     along = {d: d for d in range(rank) if d != axis}
@@ -95,12 +100,12 @@ def _write(scatter: Scatter, window: Window, context: Context) -> ir.Value:
     hit, rows = _rows(scatter, window, context)
     both = w.concat([scatter.data, scatter.updates], dtype, axis)
     shape = None if window.shared else scatter.data_shape
-    new = take(context.numbers, both, rows, dtype, axis, shape)
+    new = context.numbers.take(both, rows, dtype, axis, shape)
     if scatter.reduction == "none":
         return new
     if window.shared:
         hit = w.axes("Unsqueeze", hit, _BOOL, list(range(1, rank - axis)))
-    return reduced_where(w, hit, scatter.reduction, scatter.data, new, dtype)
+    return Reduction(w, scatter.reduction, dtype).where(hit, scatter.data, new)
 
 
 def _rows(scatter: Scatter, window: Window, context: Context) -> tuple[ir.Value, ir.Value]:
@@ -112,7 +117,7 @@ def _rows(scatter: Scatter, window: Window, context: Context) -> tuple[ir.Value,
     rank = len(scatter.data_shape)
     others = [] if window.shared else [d for d in range(rank) if d != axis]
     size, count = (numbers.vector(n) for n in (scatter.data_shape[axis], window.count))
-    line = iota(numbers, scatter.data_shape[axis])
+    line = numbers.positions(scatter.data_shape[axis])
     last = numbers.vector(window.count - 1)
     start = w.cast(window.start.write(), window.start.dtype, _INT64)
     if not window.shared:
@@ -120,7 +125,7 @@ def _rows(scatter: Scatter, window: Window, context: Context) -> tuple[ir.Value,
     elif len(window.start.axes) > 1:
         start = w.node("Reshape", [start, w.constant([1])], _INT64)
     line = w.axes("Unsqueeze", line, _INT64, others)
-    divisor = ring(numbers, scatter.data_shape[axis], scatter.facts)
+    divisor = numbers.divisor(scatter.data_shape[axis], scatter.facts)
     if _may_wrap(window, scatter):
         start = w.node("Mod", [start, divisor], _INT64)
     end = w.node("Add", [start, last], _INT64)

@@ -14,20 +14,23 @@ from functools import partial
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.device.costs import Work
-from onnx_scatterx.engine.mosaic.cells import Cell, with_interval
-from onnx_scatterx.engine.mosaic.strided_interval import AxisMap, StridedInterval, View
-from onnx_scatterx.engine.plan.planner import Planner
-from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, cheapest
-from onnx_scatterx.engine.terms.terms import Term, term
-from onnx_scatterx.text.reasons import (
-    Reason,
+from onnx_scatterx.engine.rules import (
+    Cell,
+    Plan,
+    Planner,
     Refusal,
-    RefusedError,
+    Region,
+    RegionRule,
+    StridedInterval,
+    Term,
+    View,
+    Work,
     attempt,
+    cheapest,
     granted,
     only,
     refuse_unless,
+    term,
 )
 
 _SOURCES = 3
@@ -77,23 +80,25 @@ def _row_map(
     cell: Cell, region: Region, axis: int, planner: Planner
 ) -> tuple[object, Term, int, Term]:
     """Return (source without the axis, start, step, extent of the source's axis)."""
-    if not isinstance(cell.source, View):
-        raise RefusedError(Reason.NO_RULE)
+    source = _view(cell)
     refuse_unless(
         all(d == axis or region.spans(cell, d, planner.facts) for d in range(region.rank))
     )
-    along = only([a for a, w in enumerate(cell.source.axis_maps) if w.dim == axis])
-    axis_map, extent = cell.source.axis_maps[along], cell.source.shape[along]
-    others = tuple(w for a, w in enumerate(cell.source.axis_maps) if a != along)
-    key = (cell.source.value, cell.source.shape, along, others)
+    along = only([a for a, w in enumerate(source.axis_maps) if w.dim == axis])
+    axis_map, extent = source.axis_maps[along], source.shape[along]
+    others = tuple(w for a, w in enumerate(source.axis_maps) if a != along)
+    key = (source.value, source.shape, along, others)
     return key, axis_map.start, axis_map.step, extent
 
 
 def _whole(cell: Cell, region: Region, axis: int, extent: Term) -> Region:
     """Return the region of a source with all its rows."""
-    source = cell.source
-    assert isinstance(source, View)
-    axis_maps = tuple(AxisMap(axis, 1, term(0)) if w.dim == axis else w for w in source.axis_maps)
-    box = with_interval(cell.box, axis, StridedInterval.interval(term(0), extent))
-    whole = Cell(box, source._replace(axis_maps=axis_maps))
-    return region.part(axis, term(0), extent, [whole])
+    zero = term(0)
+    source = _view(cell).mapped(lambda w: w._replace(step=1, start=zero) if w.dim == axis else w)
+    whole = cell.spanning(axis, StridedInterval.interval(zero, extent))._replace(source=source)
+    return region.part(axis, zero, extent, [whole])
+
+
+def _view(cell: Cell) -> View:
+    """Return the source of a cell, or refuse if it is two sources under a reduction."""
+    return granted(cell.source if isinstance(cell.source, View) else None)

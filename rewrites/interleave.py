@@ -17,14 +17,21 @@ from functools import partial
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.device.costs import Work
-from onnx_scatterx.engine.mosaic.cells import Cell, with_interval
-from onnx_scatterx.engine.mosaic.strided_interval import StridedInterval
-from onnx_scatterx.engine.plan.planner import Planner
-from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, cheapest
-from onnx_scatterx.engine.terms.terms import Term, term
-from onnx_scatterx.engine.write.reshape import reshape
-from onnx_scatterx.text.reasons import Reason, Refusal, attempt, refuse_unless
+from onnx_scatterx.engine.rules import (
+    Plan,
+    Planner,
+    Reason,
+    Refusal,
+    Region,
+    RegionRule,
+    StridedInterval,
+    Term,
+    Work,
+    attempt,
+    cheapest,
+    refuse_unless,
+    term,
+)
 
 _CLASSES = 16
 
@@ -62,14 +69,14 @@ class InterleaveRule(RegionRule):
             if merged is None:
                 stacked = [w.axes("Unsqueeze", v, dtype, [axis + 1]) for v in values]
                 x = w.concat(stacked, dtype, axis + 1)
-                x = reshape(planner.numbers, x, dtype, stack, rows, planner.facts)
+                x = planner.numbers.reshape(x, dtype, stack, rows, planner.facts)
             else:
                 shape, at = merged
                 numbers, facts = planner.numbers, planner.facts
-                values = [reshape(numbers, v, dtype, part, shape, facts) for v in values]
+                values = [numbers.reshape(v, dtype, part, shape, facts) for v in values]
                 whole = (*shape[:at], term(classes), *shape[at + 1 :])
                 x = w.concat(values, dtype, at)
-                x = reshape(numbers, x, dtype, whole, rows, facts)
+                x = numbers.reshape(x, dtype, whole, rows, facts)
             return x if even else _head(x, axis, region.extent(axis), planner)
 
         work = [Work("Concat", p.extents, axis + 1) for p in parts]
@@ -111,7 +118,7 @@ def _class(region: Region, axis: int, classes: int, residue: int, planner: Plann
         span = part.box[axis]
         plain = StridedInterval.interval(*map(planner.simplified, (span.low, span.high)))
         if not plain.is_empty(planner.facts):
-            cells.append(Cell(with_interval(part.box, axis, plain), part.source))
+            cells.append(part.spanning(axis, plain))
     return region.part(axis, low, high, cells)
 
 

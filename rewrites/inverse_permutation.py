@@ -11,14 +11,19 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.tensor import ElementOf
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
-from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
-from onnx_scatterx.engine.write.reduce import argsort, reduced, take
-from onnx_scatterx.graphs.traversal import made_by, written
+from onnx_scatterx.engine.rules import (
+    Context,
+    Plan,
+    Reduction,
+    Refusal,
+    Scatter,
+    ScatterRule,
+    made_by,
+    refuse_unless,
+    written,
+)
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
 from onnx_scatterx.rewrites.helpers.update_positions import positions_of
-from onnx_scatterx.text.reasons import Refusal, refuse_unless
 
 _INT64 = ir.DataType.INT64
 
@@ -41,11 +46,12 @@ class InversePermutationRule(ScatterRule):
             if shared:
                 others = [d for d in range(layout.rank) if d != middle]
                 at = w.axes("Squeeze", at, _INT64, others)
-            order = argsort(w, at, numbers.vector(layout.updates), 0 if shared else middle)
+            order = numbers.argsort(at, numbers.vector(layout.updates), 0 if shared else middle)
             u = layout.update(context)
-            new = take(numbers, u, order, dtype, middle, None if shared else layout.shape)
+            new = numbers.take(u, order, dtype, middle, None if shared else layout.shape)
             if scatter.reduction != "none":
-                new = reduced(w, scatter.reduction, layout.data(context), new, dtype)
+                reduction = Reduction(w, scatter.reduction, dtype)
+                new = reduction.combined(layout.data(context), new)
             return layout.back(new, context)
 
         return Plan(write)
@@ -57,19 +63,17 @@ def _is_permutation(layout: Arrangement, context: Context) -> bool:
     if len(layout.axes) != 1 or len(layout.dims) != 1:
         return False
     (axis,), (dim,) = layout.axes, layout.dims
-    target = s.index_exprs[axis]
-    atom = target.symbol
-    value = ElementOf.read_by(atom)
-    node = made_by(value, "TopK")
-    if atom is None or node is None or node.outputs[1] is not value:
+    read = context.element_read(s.index_exprs[axis])
+    node = None if read is None else made_by(read[1], "TopK")
+    if read is None or node is None or node.outputs[1] is not read[1]:
         return False
-    keys = None if node.inputs[0] is None else context.provenance.abstract(node.inputs[0]).shape
-    along = [d for d, part in enumerate(atom.parts) if dim in part.coords]
+    keys = None if node.inputs[0] is None else context.known(node.inputs[0]).shape
+    along = [d for d, part in enumerate(read[0].parts) if dim in part.coords]
     given = written(node, "axis", -1)
     if keys is None or given is None:
         return False
     sorted_axis = given % len(keys)
-    if along != [sorted_axis] or atom.parts[sorted_axis].dim != dim:
+    if along != [sorted_axis] or read[0].parts[sorted_axis].dim != dim:
         return False
     sizes = keys[sorted_axis], s.shape[dim]
     return all(s.facts.equal(n, s.data_shape[axis]) for n in sizes)

@@ -21,10 +21,18 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
-from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
-from onnx_scatterx.engine.write.reduce import reduced_where
-from onnx_scatterx.graphs.traversal import made_by
+from onnx_scatterx.engine.rules import (
+    Context,
+    Plan,
+    Reason,
+    Reduction,
+    Refusal,
+    Scatter,
+    ScatterRule,
+    attempt,
+    made_by,
+    refuse_unless,
+)
 from onnx_scatterx.rewrites.helpers.masked_updates import updates_in_order
 from onnx_scatterx.rewrites.helpers.masks import (
     Masked,
@@ -33,7 +41,6 @@ from onnx_scatterx.rewrites.helpers.masks import (
     masked,
     placed,
 )
-from onnx_scatterx.text.reasons import Reason, Refusal, attempt, refuse_unless
 
 _BOOL = ir.DataType.BOOL
 
@@ -55,7 +62,7 @@ class MaskRule(ScatterRule):
         def write() -> ir.Value:
             chosen = _condition(by_mask, context)
             new = updates.write(lambda: chosen)
-            return reduced_where(w, chosen, scatter.reduction, scatter.data, new, dtype)
+            return Reduction(w, scatter.reduction, dtype).where(chosen, scatter.data, new)
 
         return Plan(write)
 

@@ -21,15 +21,18 @@ import math
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
-from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
-from onnx_scatterx.engine.terms.terms import term
-from onnx_scatterx.engine.write.reduce import reduced_where
-from onnx_scatterx.engine.write.reshape import reshape
-from onnx_scatterx.graphs.traversal import made_by
+from onnx_scatterx.engine.rules import (
+    Context,
+    Plan,
+    Reduction,
+    Refusal,
+    Scatter,
+    ScatterRule,
+    made_by,
+    term,
+)
 from onnx_scatterx.rewrites.helpers.masked_updates import is_head
 from onnx_scatterx.rewrites.helpers.masks import Masked, fitting, masked, placed
-from onnx_scatterx.text.reasons import Refusal
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 
@@ -55,7 +58,7 @@ class MaskedScatterRule(ScatterRule):
                 new = _taken(
                     by_mask, rows, placed(counts, _INT64, by_mask, context, (), at), context
                 )
-                x = reduced_where(w, hit, scatter.reduction, x, new, dtype)
+                x = Reduction(w, scatter.reduction, dtype).where(hit, x, new)
             return x
 
         return Plan(write)
@@ -64,7 +67,7 @@ class MaskedScatterRule(ScatterRule):
 def _source(scatter: Scatter, context: Context) -> ir.Value:
     """Return the updates, or the vector whose first elements they are."""
     node = made_by(scatter.updates, "Slice")
-    if node is None or node.graph is not context.provenance.graph:
+    if node is None or node.graph is not context.graph:
         return scatter.updates
     first = node.inputs[0] if is_head(node, context) else None
     return scatter.updates if first is None else first
@@ -76,7 +79,7 @@ def _counts(by_mask: Masked, mask: ir.Value, context: Context) -> ir.Value:
     line = w.node("Reshape", [w.cast(mask, _BOOL, _INT64), w.constant([-1])], _INT64)
     count = w.node("CumSum", [line, w.constant(np.array(0))], _INT64, exclusive=1)
     total = math.prod(by_mask.sizes, start=term(1))
-    return reshape(numbers, count, _INT64, (total,), by_mask.sizes, s.facts)
+    return numbers.reshape(count, _INT64, (total,), by_mask.sizes, s.facts)
 
 
 def _rows(by_mask: Masked, updates: ir.Value, context: Context) -> ir.Value:

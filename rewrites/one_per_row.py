@@ -13,12 +13,17 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
-from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
-from onnx_scatterx.engine.write.reduce import reduced_where
-from onnx_scatterx.rewrites.helpers.cuts import hits
+from onnx_scatterx.engine.rules import (
+    Context,
+    Plan,
+    Reduction,
+    Refusal,
+    Scatter,
+    ScatterRule,
+    only,
+    refuse_unless,
+)
 from onnx_scatterx.rewrites.helpers.search import Positions, positions
-from onnx_scatterx.text.reasons import Refusal, only, refuse_unless
 
 
 class OnePerRowRule(ScatterRule):
@@ -30,7 +35,7 @@ class OnePerRowRule(ScatterRule):
         (axis, index), rank = _positions(scatter, context), len(scatter.data_shape)
         size = scatter.data_shape[axis]
         refuse_unless(size.constant != 0)
-        w, dtype = context.writer, scatter.dtype
+        w, numbers, dtype = context.writer, context.numbers, scatter.dtype
         signed = not scatter.nonnegative[axis]
         added = index.added(rank)
         # If the updates lack a dim for the axis, they broadcast along it.
@@ -40,9 +45,9 @@ class OnePerRowRule(ScatterRule):
 
         def write() -> ir.Value:
             at = w.axes("Unsqueeze", index.write(), index.dtype, added)
-            hit = hits(at, index.dtype, size, axis, rank, context, signed=signed, checked=checked)
+            hit = numbers.hits(at, index.dtype, size, axis, rank, signed=signed, checked=checked)
             new = w.axes("Unsqueeze", scatter.updates, dtype, missing)
-            return reduced_where(w, hit, scatter.reduction, scatter.data, new, dtype)
+            return Reduction(w, scatter.reduction, dtype).where(hit, scatter.data, new)
 
         return Plan(write)
 

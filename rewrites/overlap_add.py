@@ -15,14 +15,22 @@ from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.tensor import Shape
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
-from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
-from onnx_scatterx.engine.terms.terms import FloorDiv, Term, coord, term
-from onnx_scatterx.engine.write.reduce import reduced
-from onnx_scatterx.engine.write.reshape import reshape
-from onnx_scatterx.engine.write.writer import INT64_MAX
-from onnx_scatterx.text.reasons import Refusal, granted, only, refuse_unless
+from onnx_scatterx.engine.rules import (
+    Context,
+    FloorDiv,
+    Plan,
+    Reduction,
+    Refusal,
+    Scatter,
+    ScatterRule,
+    Shape,
+    Term,
+    coord,
+    granted,
+    only,
+    refuse_unless,
+    term,
+)
 
 _BLOCKS = 8  # of one frame
 
@@ -64,12 +72,12 @@ class OverlapAddRule(ScatterRule):
 
         def write() -> ir.Value:
             u = w.transpose(scatter.updates, dtype, order)
-            u = reshape(numbers, u, dtype, given, framed, facts)
+            u = numbers.reshape(u, dtype, given, framed, facts)
             x = scatter.data
             for block in reversed(range(blocks)):
                 first, axis = block * frames.hop, frames.axis + 1
                 part = w.slice(u, dtype, [axis], [first], [first + frames.hop], [1])
-                part = reshape(numbers, part, dtype, *flat, facts)
+                part = numbers.reshape(part, dtype, *flat, facts)
                 x = _written(scatter, frames, x, part, frames.start + first, context)
             return x
 
@@ -138,7 +146,7 @@ def _written(
     if start.constant != 0:
         parts.append(numbers.slice(x, dtype, axis, 0, start))
     old = numbers.slice(x, dtype, axis, start, end)
-    parts.append(reduced(w, scatter.reduction, old, part, dtype))
+    parts.append(Reduction(w, scatter.reduction, dtype).combined(old, part))
     if not scatter.facts.equal(scatter.data_shape[axis], end):
-        parts.append(numbers.slice(x, dtype, axis, end, INT64_MAX))
+        parts.append(numbers.slice(x, dtype, axis, end))
     return w.concat(parts, dtype, axis)

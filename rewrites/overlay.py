@@ -21,16 +21,24 @@ from functools import cached_property
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.device.costs import Work
-from onnx_scatterx.engine.mosaic.cells import Cell
-from onnx_scatterx.engine.mosaic.strided_interval import StridedInterval, View
-from onnx_scatterx.engine.plan.planner import Planner
-from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, cheapest
-from onnx_scatterx.engine.terms.terms import Term, as_numbers
-from onnx_scatterx.engine.write.native.fallback import FallbackSpec
-from onnx_scatterx.engine.write.native.nodes import make_node
+from onnx_scatterx.engine.rules import (
+    Cell,
+    Encoding,
+    Plan,
+    Planner,
+    Reason,
+    Refusal,
+    Region,
+    RegionRule,
+    StridedInterval,
+    Term,
+    View,
+    Work,
+    as_numbers,
+    cheapest,
+    refuse_unless,
+)
 from onnx_scatterx.rewrites.scatterx import RANK, has_kernel
-from onnx_scatterx.text.reasons import Reason, Refusal, refuse_unless
 
 _SINCE = 11  # the operator set that has the fallback's ScatterND and Range
 _PATCHES = 6  # cells that are written over a tensor, at most
@@ -91,7 +99,7 @@ def _may_be_overwritten(base: ir.Value, planner: Planner) -> bool:
     if producer is None or producer.graph is not here.graph or base.is_graph_output():
         return False
     return all(
-        use.node is here or any(map(planner.numbers.reader.is_available, use.node.outputs))
+        use.node is here or any(map(planner.numbers.is_available, use.node.outputs))
         for use in base.uses()
     )
 
@@ -151,20 +159,15 @@ def _patch(cell: Cell, region: Region, planner: Planner) -> _Patch:
 
 
 def _write(data: ir.Value, updates: ir.Value, patch: _Patch, planner: Planner) -> ir.Value:
-    w = planner.writer
-    rank = patch.region.rank
-    axes = [axis for axis, _ in patch.partial]
-    p2 = [d for d in range(rank) if d not in axes]
-    order = [*axes, *p2]
-    index_rank = max(axes) + 1
-    columns = tuple(None if d in axes else d for d in range(index_rank))
-    if patch.counted == tuple(range(index_rank)):
-        columns = ()  # f is the indices
-    body = FallbackSpec("ScatterND", w.version, "none", patch.counted, index_rank, columns)
-    inputs = data, _written_provision(patch, planner), updates
-    picks = patch.counted, p2, [order.index(d) for d in range(rank)]
-    name = w.new_name("ScatterX")
-    return w.insert(make_node(inputs, picks, True, body, planner.dtype, name))
+    w, axes = planner.writer, [axis for axis, _ in patch.partial]
+    encoding = Encoding.at_positions(
+        patch.region.rank,
+        axes,
+        patch.counted,
+        w.version,
+        lambda _: _written_provision(patch, planner),
+    )
+    return encoding.write(w, data, updates, planner.dtype, unique=True)
 
 
 def _written_provision(patch: _Patch, planner: Planner) -> ir.Value:
@@ -186,4 +189,4 @@ def _written_provision(patch: _Patch, planner: Planner) -> ir.Value:
     return w.axes("Unsqueeze", positions, int64, [1])
 
 
-overlay = OverlayRule()
+OVERLAY = OverlayRule()

@@ -12,13 +12,20 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.device.costs import Work
-from onnx_scatterx.engine.mosaic.cells import Cell
-from onnx_scatterx.engine.mosaic.strided_interval import StridedInterval, View, larger
-from onnx_scatterx.engine.plan.planner import Planner
-from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, edges
-from onnx_scatterx.engine.terms.terms import Term
-from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError, refuse_unless
+from onnx_scatterx.engine.rules import (
+    Cell,
+    Plan,
+    Planner,
+    Reason,
+    Refusal,
+    Region,
+    RegionRule,
+    StridedInterval,
+    Term,
+    View,
+    Work,
+    refuse_unless,
+)
 
 
 class PadRule(RegionRule):
@@ -33,12 +40,13 @@ class PadRule(RegionRule):
         (number,) = numbers.values()
         lows, highs = [], []
         for d in range(region.rank):
-            bounds = [edges(c.box[d]) for c in inner]
+            bounds = [c.box[d].ends for c in inner]
             lows.append(_outermost([low for low, _ in bounds], planner, -1))
             highs.append(_outermost([high for _, high in bounds], planner, 1))
             # An empty box has no negative length.
             if not planner.facts.is_nonnegative(highs[d] - lows[d]):
-                highs[d] = planner.simplified(larger(lows[d], highs[d], planner.facts))
+                proper = StridedInterval.interval(lows[d], highs[d]).not_negative(planner.facts)
+                highs[d] = planner.simplified(proper.high)
         box = tuple(map(StridedInterval.interval, lows, highs))
         before = [planner.simplified(a - b) for a, b in zip(lows, region.low, strict=True)]
         after = [planner.simplified(b - a) for a, b in zip(highs, region.high, strict=True)]
@@ -86,6 +94,7 @@ def _outermost(bounds: list[Term], planner: Planner, sign: int) -> Term:
     for t in bounds[1:]:
         if planner.facts.is_nonnegative(sign * (t - best)):
             best = t
-        elif not planner.facts.is_nonnegative(sign * (best - t)):
-            raise RefusedError(Reason.NO_CUT, "what is padded")
+        else:
+            ordered = planner.facts.is_nonnegative(sign * (best - t))
+            refuse_unless(ordered, Reason.NO_CUT, "what is padded")
     return best

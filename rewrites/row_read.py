@@ -25,14 +25,24 @@ from functools import partial
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lift_scatter import Gather
-from onnx_scatterx.engine.plan.rule import Context, GatherRule, Plan
-from onnx_scatterx.engine.terms.tabulate import tabulated
-from onnx_scatterx.engine.terms.terms import Term, as_numbers, term
-from onnx_scatterx.engine.write.reduce import from_start
+from onnx_scatterx.engine.rules import (
+    Context,
+    Gather,
+    GatherRule,
+    Plan,
+    Reason,
+    Refusal,
+    Term,
+    as_numbers,
+    attempt,
+    granted,
+    only,
+    refuse_unless,
+    tabulated,
+    term,
+)
 from onnx_scatterx.rewrites.helpers.search import Positions, positions
 from onnx_scatterx.rewrites.helpers.update_positions import index_tensor
-from onnx_scatterx.text.reasons import Reason, Refusal, attempt, granted, only, refuse_unless
 
 _INT64 = ir.DataType.INT64
 _ROWS = 1 << 16  # indices of a constant
@@ -167,7 +177,7 @@ def _merged(
     refuse_unless(axis > 0 and filled and 0 not in sizes)
     *batch, size = sizes
     if signed:
-        at = from_start(w, at, size)
+        at = context.numbers.from_start(at, size)
     first = np.arange(math.prod(batch)).reshape(*batch, *[1] * (dims - axis)) * size
     at = w.node("Add", [at, w.constant(first)], _INT64)
     shape = context.numbers.shape([term(math.prod(sizes)), *gather.data_shape[axis + 1 :]])

@@ -11,11 +11,16 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
-from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
-from onnx_scatterx.engine.write.native.nodes import Encoding, encode, make_node
-from onnx_scatterx.engine.write.native.unique import is_unique
-from onnx_scatterx.text.reasons import Reason, Refusal, refuse_unless
+from onnx_scatterx.engine.rules import (
+    Context,
+    Encoding,
+    Plan,
+    Reason,
+    Refusal,
+    Scatter,
+    ScatterRule,
+    refuse_unless,
+)
 
 RANK = 16  # the most that the operator takes
 _NUMERIC = {
@@ -36,7 +41,7 @@ _REDUCTIONS = ("none", "add", "mul", "min", "max")
 
 
 class ScatterXRule(ScatterRule):
-    """Writes scatters as ScatterX nodes; ``native.functions`` adds their fallbacks."""
+    """Writes scatters as ScatterX nodes; ``add_fallbacks`` adds their functions."""
 
     writes_scatterx = True
     accepts_invalid = True
@@ -46,11 +51,10 @@ class ScatterXRule(ScatterRule):
         refuse_unless(has_kernel(scatter.dtype, scatter.reduction), Reason.NO_KERNEL, what)
         few = max(len(scatter.data_shape), len(scatter.shape)) <= RANK
         refuse_unless(few, Reason.NO_KERNEL, f"ScatterX of more than {RANK} dims")
-        provenance = context.provenance
-        version = provenance.scope.opsets.get(scatter.node.domain, 0)
-        layout = encode(scatter, provenance, context.numbers, version)
-        unique = is_unique(scatter, provenance)
-        return Plan(lambda: _write(scatter, layout, unique, context), unique=unique)
+        encoding = Encoding.of(scatter, context.provenance, context.numbers)
+        unique, w = context.is_unique(scatter), context.writer
+        inputs = scatter.data, scatter.updates, scatter.dtype
+        return Plan(lambda: encoding.write(w, *inputs, unique=unique), unique=unique)
 
 
 def has_kernel(dtype: ir.DataType, reduction: str) -> bool:
@@ -60,12 +64,4 @@ def has_kernel(dtype: ir.DataType, reduction: str) -> bool:
     return dtype in _MOVED and reduction == "none"
 
 
-def _write(scatter: Scatter, layout: Encoding, unique: bool, context: Context) -> ir.Value:
-    w = context.writer
-    inputs = scatter.data, layout.provision.write(w), scatter.updates
-    picks = (layout.provision.dims, layout.p2, layout.p)
-    name = w.new_name("ScatterX")
-    return w.insert(make_node(inputs, picks, unique, layout.body, scatter.dtype, name))
-
-
-scatterx = ScatterXRule()
+SCATTERX = ScatterXRule()

@@ -19,18 +19,21 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
-from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
-from onnx_scatterx.engine.write.reduce import argsort, iota
+from onnx_scatterx.engine.rules import (
+    Context,
+    Plan,
+    Refusal,
+    Scatter,
+    ScatterRule,
+    refuse_unless,
+)
 from onnx_scatterx.rewrites.helpers.search import (
     Search,
     filled,
-    meets,
     number_of,
     search_of,
     taken,
 )
-from onnx_scatterx.text.reasons import Refusal, refuse_unless
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 
@@ -47,7 +50,8 @@ class SortedWriteRule(ScatterRule):
         wanted = target.dense_limit is not None or not target.has(scatter.node.op_type)
         refuse_unless(context.writer.version >= 11 and wanted and target.has("TopK"))
         number = number_of(scatter, context)
-        refuse_unless(number is not None or (scatter.reduction == "none" and not meets(scatter)))
+        moved = scatter.reduction == "none" and not context.collides(scatter)
+        refuse_unless(number is not None or moved)
         search = search_of(scatter, context, behind=True)
 
         def write() -> ir.Value:
@@ -71,7 +75,7 @@ def _last(search: Search) -> tuple[ir.Value, ir.Value, ir.Value]:
         layout.middle,
         search.positions.shared,
     )
-    at, line = search.positions.write(), iota(numbers, layout.positions)
+    at, line = search.positions.write(), numbers.positions(layout.positions)
     keys = w.node("Add", [line, w.constant([1])], _INT64)
     axis, op = (0, "Gather") if shared else (middle, "GatherElements")
     if shared:
@@ -82,8 +86,8 @@ def _last(search: Search) -> tuple[ir.Value, ir.Value, ir.Value]:
         sizes = (*shape[:middle], layout.positions, *shape[middle + 1 :])
         keys = w.node("Expand", [keys, numbers.shape(sizes)], _INT64)
     count = numbers.vector(layout.positions + layout.updates)
-    order = argsort(w, w.concat([keys, at], _INT64, axis), count, axis)
-    rank = argsort(w, order, numbers.vector(layout.positions), axis)
+    order = numbers.argsort(w.concat([keys, at], _INT64, axis), count, axis)
+    rank = numbers.argsort(order, numbers.vector(layout.positions), axis)
     before = w.node("Sub", [rank, w.constant([1])], _INT64)
     if search.is_chosen:  # the last of all may be an update to no position
         before = w.node("Max", [before, w.constant([0])], _INT64)

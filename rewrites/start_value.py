@@ -17,17 +17,17 @@ import math
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.access import Access
-from onnx_scatterx.engine.lift.lift_scatter import (
+from onnx_scatterx.engine.rules import (
+    Context,
     Gather,
+    Plan,
+    Refusal,
     Scatter,
-    is_gather,
-    is_scatter,
-    lift_scatter,
+    ScatterRule,
+    as_numbers,
+    granted,
+    refuse_unless,
 )
-from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
-from onnx_scatterx.engine.terms.terms import as_numbers
-from onnx_scatterx.text.reasons import Refusal, RefusedError, granted, refuse_unless
 
 _LISTED = 4096  # bytes of a new constant
 _READERS = 64  # nodes that are visited
@@ -71,10 +71,10 @@ def _is_start(scatter: Scatter, context: Context) -> bool:
     """Return whether the only reader is a scatter to these points, of which no others are read."""
     (output,) = scatter.node.outputs
     after = _only_reader(output, scatter)
-    if after is None or not is_scatter(after) or after.inputs[0] is not output:
+    if after is None or after.inputs[0] is not output:
         return False
-    later = lift_scatter(after, context.provenance.scope)
-    if isinstance(later, Refusal) or not _same_points(later, scatter):
+    later = context.access(after)
+    if not isinstance(later, Scatter) or not _same_points(later, scatter):
         return False
     return _is_read_only_at(after.outputs[0], scatter, context)
 
@@ -96,18 +96,15 @@ def _is_read_only_at(value: ir.Value, scatter: Scatter, context: Context) -> boo
     for node, index in uses:
         if node.op_type == "Shape" and node.domain == "":
             continue
-        if node.graph is not scatter.node.graph or not is_gather(node) or index != 0:
+        if node.graph is not scatter.node.graph or index != 0:
             return False
-        try:
-            gather = context.provenance.gather(node)
-        except RefusedError:
-            return False
-        if not _same_points(gather, scatter):
+        read = context.access(node)
+        if not isinstance(read, Gather) or not _same_points(read, scatter):
             return False
     return True
 
 
-def _same_points(access: Gather | Access, scatter: Scatter) -> bool:
+def _same_points(access: Gather | Scatter, scatter: Scatter) -> bool:
     """Return whether two accesses have the same number of points I, and equal T(I) for each."""
     if len(access.shape) != len(scatter.shape):
         return False

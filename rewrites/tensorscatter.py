@@ -14,12 +14,18 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
-from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
-from onnx_scatterx.engine.write.reduce import ring
-from onnx_scatterx.graphs.traversal import made_by, perm_of
+from onnx_scatterx.engine.rules import (
+    Context,
+    Plan,
+    Reason,
+    Refusal,
+    Scatter,
+    ScatterRule,
+    made_by,
+    refuse_unless,
+    written,
+)
 from onnx_scatterx.rewrites.dynamic_window import Window, window_of
-from onnx_scatterx.text.reasons import Reason, Refusal, refuse_unless
 
 _INT64 = ir.DataType.INT64
 _SINCE = 24
@@ -76,10 +82,10 @@ def _behind(scatter: Scatter, context: Context) -> tuple[ir.Value, list[int]]:
     """Return the input of the data's Transpose, and its perm; else the data itself."""
     same = list(range(len(scatter.data_shape)))
     node = made_by(scatter.data, "Transpose")
-    if node is None or node.graph is not context.provenance.graph:
+    if node is None or node.graph is not context.graph:
         return scatter.data, same
-    (cache,), perm = node.inputs, perm_of(node, len(same))
-    return (scatter.data, same) if cache is None or perm is None else (cache, list(perm))
+    (cache,), perm = node.inputs, list(written(node, "perm", same[::-1]) or ())
+    return (scatter.data, same) if cache is None or sorted(perm) != same else (cache, perm)
 
 
 def _start(scatter: Scatter, window: Window, linear: bool, context: Context) -> ir.Value:
@@ -90,4 +96,4 @@ def _start(scatter: Scatter, window: Window, linear: bool, context: Context) -> 
         start = w.node("Reshape", [start, w.constant([1])], _INT64)
     if linear:
         return start
-    return w.node("Mod", [start, ring(context.numbers, size, scatter.facts)], _INT64)
+    return w.node("Mod", [start, context.numbers.divisor(size, scatter.facts)], _INT64)

@@ -13,26 +13,23 @@ from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.device.costs import Work
-from onnx_scatterx.engine.mosaic.existing_view import ExistingView
-from onnx_scatterx.engine.mosaic.strided_interval import ONE, View
-from onnx_scatterx.engine.plan.planner import Planner
-from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, cheapest
-from onnx_scatterx.engine.write.reshape import reshape
-from onnx_scatterx.engine.write.writer import INT64_MAX
-from onnx_scatterx.rewrites.helpers.cuts import Cut, cut_of
-from onnx_scatterx.text.reasons import Reason, Refusal, attempt, refuse_unless
+from onnx_scatterx.engine.rules import (
+    Cut,
+    Plan,
+    Planner,
+    Reason,
+    Refusal,
+    Region,
+    RegionRule,
+    View,
+    Work,
+    attempt,
+    cheapest,
+    refuse_unless,
+    term,
+)
 
 _OF_CONSTANT = 1  # a part of a constant counts as one node more: Pad does not need it
-
-
-def _with_nodes_of(alias: ExistingView, plan: Plan | Refusal, planner: Planner) -> Plan | Refusal:
-    """Return a plan that keeps the nodes of an alias."""
-    if isinstance(plan, Refusal):
-        return plan
-    work = [Work("Transpose", alias.shape, len(alias.shape))] * alias.cost
-    weight = plan.weight + planner.costs.weigh(alias.cost, work, planner.dtype)
-    return replace(plan, cost=plan.cost + alias.cost, weight=weight)
 
 
 class ViewRule(RegionRule):
@@ -42,22 +39,17 @@ class ViewRule(RegionRule):
         view = region.only_source(View)
         refuse_unless(all(s.modulus == 1 for s in region.cells[0].box))
         best = attempt(lambda: self._of(view, region, planner))
-        for alias in planner.existing_views.around(view, region.low, region.high):
+        if isinstance(best, Plan) and not best.cost:
+            return best
+        for alias, seen in planner.other_views(view, region):
+            best = cheapest([best, planner.keeping(alias, self._of(seen, region, planner))])
             if isinstance(best, Plan) and not best.cost:
                 break
-            if planner.numbers.reader.is_available(alias.value):
-                seen = alias.seen(view, region.low, region.high, planner.facts)
-                if seen is not None:
-                    other = self._of(seen, region, planner)
-                    best = cheapest([best, _with_nodes_of(alias, other, planner)])
         return best
 
     def _of(self, view: View, region: Region, planner: Planner) -> Plan | Refusal:
-        cuts = [
-            cut
-            for axis, axis_map in enumerate(view.axis_maps)
-            if (cut := cut_of(axis, axis_map, view.shape[axis], region, planner)) is not None
-        ]
+        found = (_cut(view, axis, region, planner) for axis in range(len(view.axis_maps)))
+        cuts = [each for each in found if each is not None]
         literal = [c for c in cuts if c.is_literal]
         computed = [c for c in cuts if not c.is_literal]
         layout = _layout(view, region)
@@ -71,7 +63,7 @@ class ViewRule(RegionRule):
             if planner.constants.splat(x) is not None:
                 w.surcharge(_OF_CONSTANT)
             if view.is_reshaped:
-                x = reshape(planner.numbers, x, dtype, None, view.shape, planner.facts)
+                x = planner.numbers.reshape(x, dtype, None, view.shape, planner.facts)
             if literal:
                 sized = all(_is_sized(view, c.axis) for c in literal)
                 starts = [c.start for c in literal if isinstance(c.start, int)]
@@ -81,8 +73,7 @@ class ViewRule(RegionRule):
             for c in computed:
                 x = planner.numbers.slice(x, dtype, c.axis, c.start, c.end, c.step)
             if flipped:
-                n = len(flipped)
-                x = w.slice(x, dtype, flipped, [-1] * n, [-INT64_MAX] * n, [-1] * n)
+                x = planner.numbers.flip(x, dtype, flipped)
             x = w.axes("Squeeze", x, dtype, layout.squeezed)
             x = w.transpose(x, dtype, layout.perm)
             x = w.axes("Unsqueeze", x, dtype, layout.added)
@@ -93,9 +84,20 @@ class ViewRule(RegionRule):
         return planner.plan(self, write, work=_work(view, cuts, layout, region))
 
 
+def _cut(view: View, axis: int, region: Region, planner: Planner) -> Cut | None:
+    """Return the Slice that selects the positions of an axis map, or None if the axis is whole."""
+    axis_map, size, numbers = view.axis_maps[axis], view.shape[axis], planner.numbers
+    if axis_map.dim is None:
+        return Cut.of(numbers, axis, size, axis_map.start, term(1))
+    # Steps are multiplied.
+    first = planner.simplified(axis_map.start + axis_map.step * region.low[axis_map.dim])
+    count = planner.simplified(region.extent(axis_map.dim))
+    return Cut.of(numbers, axis, size, first, count, axis_map.step)
+
+
 def _work(view: View, cuts: list[Cut], layout: _Layout, region: Region) -> list[Work]:
     """Return the work of the nodes of a view."""
-    counts = tuple(ONE if w.dim is None else region.extent(w.dim) for w in view.axis_maps)
+    counts = tuple(term(1) if w.dim is None else region.extent(w.dim) for w in view.axis_maps)
     work = []
     steps = {c.axis: c.step for c in cuts if not c.is_flipped}
     one_by_one = [c.axis for c in cuts if not c.is_literal]

@@ -17,7 +17,7 @@ import numpy as np
 from onnx_scatterx.assumptions.expressions import (
     PROPERTIES,
     evaluate,
-    names,
+    names_in,
     parts_of,
     read_comparison,
 )
@@ -153,7 +153,7 @@ class Assumption:
     def symbols(self) -> frozenset[str]:
         """The symbols in the bounds."""
         bounds = (c.bound for c in self.comparisons if isinstance(c.bound, str))
-        return frozenset[str]().union(*map(names, bounds))
+        return frozenset[str]().union(*map(names_in, bounds))
 
 
 NOTHING = Assumption()

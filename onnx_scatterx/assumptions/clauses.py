@@ -54,10 +54,10 @@ class Clause:
         return f"{self.name}{':' if self.condition in PROPERTIES else ''} {self.condition}"
 
 
-def clauses(assume: Assume) -> tuple[Clause, ...]:
+def read_clauses(assume: Assume) -> tuple[Clause, ...]:
     """Read assumptions into clauses, each once; raise ScatterXError if one cannot be read.
 
-    >>> [str(c) for c in clauses(["0 <= idx < n", "p: contiguous, nonnegative"])]
+    >>> [str(c) for c in read_clauses(["0 <= idx < n", "p: contiguous, nonnegative"])]
     ['idx >= 0', 'idx < n', 'p: contiguous', 'p: nonnegative']
     """
     if isinstance(assume, str):
@@ -76,7 +76,7 @@ def clauses(assume: Assume) -> tuple[Clause, ...]:
 def as_metadata(assumed: Iterable[Clause]) -> str:
     """Return clauses as the text under ``METADATA`` of a model that needs them.
 
-    >>> as_metadata(clauses(["idx: unique", "idx < n"]))
+    >>> as_metadata(read_clauses(["idx: unique", "idx < n"]))
     '{"idx": "unique, < n"}'
     """
     conditions = {name: ", ".join(parts) for name, parts in conditions_of(assumed).items()}
@@ -101,13 +101,13 @@ def from_metadata(metadata: Mapping[str, str]) -> tuple[Clause, ...]:
     ):
         shown = one_line(text, _SHOWN)
         raise ScatterXError(f"the metadata {METADATA} of the model are not assumptions: {shown}")
-    return clauses(conditions)
+    return read_clauses(conditions)
 
 
 def by_name(assumed: Iterable[Clause]) -> dict[str, Assumption]:
     """Return what clauses say of each name.
 
-    >>> by_name(clauses(["n >= 2", "n % 2 == 0"]))["n"].witness()
+    >>> by_name(read_clauses(["n >= 2", "n % 2 == 0"]))["n"].witness()
     2
     """
     conditions = conditions_of(assumed).items()
@@ -119,7 +119,7 @@ def conditions_of(assumed: Iterable[Clause]) -> dict[str, list[str]]:
     return grouped((clause.name, clause.condition) for clause in assumed)
 
 
-def check(
+def check_clauses(
     assumed: Iterable[Clause], *, symbols: Collection[str], inputs: Mapping[str, bool]
 ) -> dict[str, Assumption]:
     """Return what clauses say of each name; ScatterXError if a name or a word does not fit.
@@ -156,7 +156,7 @@ def at_sizes(assumed: Sequence[Clause], fixed: FixedSizes) -> tuple[Clause, ...]
 
     One of a size that is fixed is true or not: raises ScatterXError if it is not.
 
-    >>> print(*at_sizes(clauses(["idx < 2*n", "n <= 8"]), FixedSizes({"n": 4}, {})))
+    >>> print(*at_sizes(read_clauses(["idx < 2*n", "n <= 8"]), FixedSizes({"n": 4}, {})))
     idx < 2*4
     """
     replaced: dict[Clause, None] = {}
@@ -173,7 +173,7 @@ def at_sizes(assumed: Sequence[Clause], fixed: FixedSizes) -> tuple[Clause, ...]
 def equalities(assumed: Iterable[Clause]) -> dict[str, int]:
     """Return the numbers that are assumed of names.
 
-    >>> equalities(clauses(["b == 4", "n <= 8"]))
+    >>> equalities(read_clauses(["b == 4", "n <= 8"]))
     {'b': 4}
     """
     numbers = {}

@@ -47,10 +47,10 @@ class ExpressionLimitError(ValueError):
     """An expression is larger than the limits: the text says which it exceeds."""
 
 
-def names(dim: str) -> frozenset[str]:
+def names_in(dim: str) -> frozenset[str]:
     """Return the names in a declared dim; the dim itself if it is not an expression.
 
-    >>> sorted(names("2*past + s1")), sorted(names("batch size"))
+    >>> sorted(names_in("2*past + s1")), sorted(names_in("batch size"))
     (['past', 's1'], ['batch size'])
     """
     tree = _within_limits(dim)

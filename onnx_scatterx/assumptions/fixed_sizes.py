@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.expressions import evaluate, names
+from onnx_scatterx.assumptions.expressions import evaluate, names_in
 from onnx_scatterx.errors import ScatterXError
 
 Fix: TypeAlias = "Mapping[str, int | Sequence[int]] | None"
@@ -63,7 +63,7 @@ class FixedSizes:
 
     def concerns(self, dim: str) -> bool:
         """Return whether a dim, or a name in it, is fixed."""
-        return dim in self.symbols or not names(dim).isdisjoint(self.symbols)
+        return dim in self.symbols or not names_in(dim).isdisjoint(self.symbols)
 
 
 class _Reader:
@@ -212,7 +212,7 @@ def sizes_of(inputs: Iterable[ir.Value]) -> list[str]:
             if dim is None:
                 sizes[f"{value.name}[{axis}]"] = None
             elif isinstance(dim, str):
-                sizes |= dict.fromkeys((*sorted(names(dim)), dim))
+                sizes |= dict.fromkeys((*sorted(names_in(dim)), dim))
     return list(sizes)
 
 
@@ -226,19 +226,19 @@ def _checked(number: object, name: str) -> int:
 
 def _derived(dim: str, known: Mapping[str, int]) -> int | None:
     """Return the value of a dim as an expression of other names."""
-    if names(dim) == {dim}:
+    if names_in(dim) == {dim}:
         return None
     return evaluate(dim, {name: number for name, number in known.items() if name != dim})
 
 
-def template(model: ir.Model, known: Mapping[str, int] | None = None) -> str:
+def fix_template(model: ir.Model, known: Mapping[str, int] | None = None) -> str:
     """Return the options that give every size of a model a number, "" if they all have one.
 
     ``known`` has the numbers of some sizes; the others are N.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[b, 4, ?] x) => (float[b, 4, M] y) { y = Identity(x) }''')
-    >>> template(model, {"b": 4})
+    >>> fix_template(model, {"b": 4})
     "--fix b=4 --fix 'x[2]=N'"
     """
     options: dict[str, None] = {}
@@ -261,7 +261,7 @@ def places_of(model: ir.Model, sizes: Collection[str]) -> str:
     found: dict[str, str] = {}
     for value, _ in open_sizes(model):
         for axis, dim in enumerate(dims_of(value) or ()):
-            own = sorted(names(dim)) if isinstance(dim, str) else []
+            own = sorted(names_in(dim)) if isinstance(dim, str) else []
             for name in (name for name in own if name in sizes):
                 place = f"{name} {'=' if name == dim else 'in'} axis {axis} of {value.name}"
                 if name not in found or (name == dim and " in axis " in found[name]):
@@ -284,5 +284,5 @@ def open_sizes(model: ir.Model) -> Iterator[tuple[ir.Value, list[str]]]:
     for value in model.graph.inputs:
         if is_tensor(value) and value.name not in model.graph.initializers:
             dims = [(a, d) for a, d in enumerate(dims_of(value) or ()) if not isinstance(d, int)]
-            called = [[f"{value.name}[{a}]"] if d is None else sorted(names(d)) for a, d in dims]
+            called = [[f"{value.name}[{a}]"] if d is None else sorted(names_in(d)) for a, d in dims]
             yield value, [name for part in called for name in part]

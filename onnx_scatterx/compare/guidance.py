@@ -5,11 +5,11 @@ Nothing else depends on it, so what cannot be known is left out.
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.passes.inline_if import inline_known_ifs
+from onnx_scatterx.engine.passes.inline_known_ifs import InlineKnownIfs
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.errors import ModelError
+from onnx_scatterx.fitting.inference import infer_shapes, inferred, inlined
 from onnx_scatterx.graphs.cleanup import cloned
-from onnx_scatterx.graphs.constants import infer_shapes, inferred, inlined
 from onnx_scatterx.graphs.traversal import all_nodes, is_operator
 
 
@@ -18,7 +18,7 @@ def looked_at(model: ir.Model) -> ir.Model:
     copy = model
     if any(is_operator(node, ("If",)) for node in all_nodes(model)):
         copy = cloned(model)
-        inline_known_ifs(Job(copy))
+        InlineKnownIfs.run(Job(copy))
     try:
         return inferred(copy)
     except ModelError:

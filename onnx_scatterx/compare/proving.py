@@ -15,13 +15,13 @@ import onnx_ir as ir
 
 from onnx_scatterx.assumptions.assumption import Assumption
 from onnx_scatterx.assumptions.clauses import Clause, by_name
-from onnx_scatterx.assumptions.expressions import names
+from onnx_scatterx.assumptions.expressions import names_in
 from onnx_scatterx.compare.interface import Input
 from onnx_scatterx.compare.result import SOLVER, Difference, Draw
 from onnx_scatterx.compare.session_pair import SessionPair
 from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.files.data import ir_tensors, to_proto
-from onnx_scatterx.files.io import AnyModel, ModelSource
+from onnx_scatterx.files.model_source import AnyModel, ModelSource
 from onnx_scatterx.files.outside import together
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ def input_clauses(assumed: Iterable[Clause]) -> Sequence[InputClause]:
     clauses = []
     for name, assumption in by_name(assumed).items():
         for c in assumption.comparisons:
-            if isinstance(c.bound, str) and names(c.bound) != {c.bound}:
+            if isinstance(c.bound, str) and names_in(c.bound) != {c.bound}:
                 continue
             clauses.append(InputClause(name, c.sign, c.bound, c.modulus))
         if "nonnegative" in assumption.properties:

@@ -9,7 +9,7 @@ import numpy as np
 from onnx_scatterx.compare.array_diff import ArrayDifference, Tolerance
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.runtime.session import EVALUATOR
-from onnx_scatterx.text.visible import as_html, in_lines, plain_fields
+from onnx_scatterx.text.visible_text import as_html, in_lines, plain_fields
 
 if TYPE_CHECKING:
     from onnx_scatterx.proof.proof import Proof

@@ -8,8 +8,8 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions.assumption import NOTHING, Assumption
-from onnx_scatterx.assumptions.clauses import Clause, check, clauses
-from onnx_scatterx.assumptions.expressions import names
+from onnx_scatterx.assumptions.clauses import Clause, check_clauses, read_clauses
+from onnx_scatterx.assumptions.expressions import names_in
 from onnx_scatterx.compare.decisions import Decisions
 from onnx_scatterx.compare.guidance import looked_at, without_functions
 from onnx_scatterx.compare.input_constraints import input_constraints
@@ -26,10 +26,12 @@ from onnx_scatterx.compare.sampler import (
 from onnx_scatterx.compare.sizes import EQUAL_SIZES, Combination, SizeSearch, SizeSymbol
 from onnx_scatterx.engine.device.costs import check_sizes
 from onnx_scatterx.errors import ModelError, ScatterXError, VerifyError
-from onnx_scatterx.files.io import AnyModel, load
-from onnx_scatterx.processes.scratch import scratch
+from onnx_scatterx.files.io import load
+from onnx_scatterx.files.model_source import AnyModel
+from onnx_scatterx.processes.child import NoReply
+from onnx_scatterx.processes.scratch_folders import scratch
 from onnx_scatterx.runtime.opened import as_file
-from onnx_scatterx.runtime.worker_client import NoReply, Runner
+from onnx_scatterx.runtime.worker_client import Runner
 
 Aimed = list[tuple[Dealer, frozenset[Label]]]
 _OVERRIDE = 0.3  # how often an overridable initializer is overridden
@@ -115,10 +117,10 @@ class SampleSource:
         constraints, *also = map(input_constraints, models)
         decisions = Decisions.of(*models)
         inputs = (*face.inputs, *face.overridable)
-        declared = {n for i in inputs for dim in i.symbols for n in (dim, *names(dim))}
+        declared = {n for i in inputs for dim in i.symbols for n in (dim, *names_in(dim))}
         integers = {i.name: i.dtype is not None and i.dtype.is_integer() for i in inputs}
         try:
-            assumptions = check(assumed, symbols=declared, inputs=integers)
+            assumptions = check_clauses(assumed, symbols=declared, inputs=integers)
         except ScatterXError as error:
             raise VerifyError(str(error)) from error
 
@@ -235,7 +237,7 @@ def _symbols(
         for dim, symbol in zip(dims, sampler.symbols, strict=True):
             if isinstance(dim, int):
                 continue
-            for part in names(symbol):
+            for part in names_in(symbol):
                 known = assumptions.get(part.partition("@")[0], NOTHING)
                 symbols.setdefault(part, SizeSymbol(part, known))
         if sampler.is_integer:
@@ -289,7 +291,7 @@ def valid_draws(
     policy = SamplingPolicy(
         ("plain",), _SIZES, elements, overrides=False, equal_first=True, on_purpose=False
     )
-    assume = clauses({name: f"== {size}" for name, size in (sizes or {}).items()})
+    assume = read_clauses({name: f"== {size}" for name, size in (sizes or {}).items()})
     source = SampleSource.of(loaded, Interface.of(loaded), seed, assume, False, policy)
     accepted: list[Draw] = []
     reason = f"their declared dims cannot be met with up to {MOST_ELEMENTS} elements"

@@ -25,7 +25,8 @@ from onnx_scatterx.compare.fused_rounding import is_rounding
 from onnx_scatterx.compare.result import Difference, Draw, Verification
 from onnx_scatterx.compare.sample_source import SampleSource
 from onnx_scatterx.errors import VerifyError
-from onnx_scatterx.runtime.worker_client import NoReply, Runner
+from onnx_scatterx.processes.child import NoReply
+from onnx_scatterx.runtime.worker_client import Runner
 
 _DIFFERING_DRAWS = 3  # after so many draws with a difference, no more are run
 _REASONS = 3

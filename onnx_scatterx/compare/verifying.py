@@ -16,13 +16,7 @@ from pathlib import Path
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.clauses import (
-    Assume,
-    at_sizes,
-    by_name,
-    clauses,
-    from_metadata,
-)
+from onnx_scatterx.assumptions.clauses import Assume, at_sizes, by_name, from_metadata, read_clauses
 from onnx_scatterx.compare.array_diff import Tolerance
 from onnx_scatterx.compare.fused_rounding import roundings
 from onnx_scatterx.compare.interface import (
@@ -45,10 +39,11 @@ from onnx_scatterx.compare.result import Draw, Verification
 from onnx_scatterx.compare.sample_source import SampleSource
 from onnx_scatterx.compare.session_pair import SessionPair
 from onnx_scatterx.errors import ScatterXError, VerifyError
-from onnx_scatterx.files.io import AnyModel, ModelSource, load
-from onnx_scatterx.graphs.traversal import all_nodes, graphs_of, nodes_within
+from onnx_scatterx.files.io import load
+from onnx_scatterx.files.model_source import AnyModel, ModelSource
+from onnx_scatterx.graphs.traversal import all_nodes, graphs_of
 from onnx_scatterx.observer import Observer, Progress
-from onnx_scatterx.processes.scratch import scratch
+from onnx_scatterx.processes.scratch_folders import scratch
 from onnx_scatterx.runtime.array_files import DeclaredInput, validated_inputs
 from onnx_scatterx.runtime.evaluator import runner_of
 from onnx_scatterx.runtime.opened import as_file
@@ -150,7 +145,7 @@ def verify(
         return Verification(0, 0, interface=different, proof=proof, seed=seed)
     try:
         fixed = narrowing(first, second, distrust_dims)
-        promised = at_sizes(clauses(assume), fixed)
+        promised = at_sizes(read_clauses(assume), fixed)
         own = at_sizes(from_metadata(second.metadata_props), fixed)
         assumed = tuple(dict.fromkeys((*promised, *own)))
     except ScatterXError as error:
@@ -255,7 +250,7 @@ def outputs_of_new_where(before: ir.Model, after: ir.Model) -> frozenset[str]:
     }
     reached: set[ir.Value | None] = set()
     for node in after.graph:
-        inner = [node, *(n for body in graphs_of(node) for n in nodes_within(body))]
+        inner = [node, *(n for body in graphs_of(node) for n in all_nodes(body))]
         is_new = any(
             (_is_where(n) and n.outputs[0].name not in known) or n.op_identifier() in new
             for n in inner

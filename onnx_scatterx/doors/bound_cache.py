@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lift_scatter import is_scatter
+from onnx_scatterx.engine.lift.lifting import is_scatter
 from onnx_scatterx.engine.write.native.nodes import is_native
-from onnx_scatterx.files.io import AnyModel, load
+from onnx_scatterx.files.io import load
+from onnx_scatterx.files.model_source import AnyModel
 from onnx_scatterx.graphs.traversal import makers, reached, read_by
 
 _VIEWS = {"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"}

@@ -26,10 +26,9 @@ import onnx
 import onnx_ir as ir
 from numpy.typing import DTypeLike
 
-from onnx_scatterx.engine.write.native.fallback import FallbackSpec, inverse
-from onnx_scatterx.engine.write.native.nodes import make_node
+from onnx_scatterx.engine.write.native.attached import add_fallbacks
+from onnx_scatterx.engine.write.native.fallback import FallbackSpec
 from onnx_scatterx.export.request import ExportRequest, GraphBuilder, described
-from onnx_scatterx.fitting.fit_target import add_fallbacks
 from onnx_scatterx.theory.components import evaluate
 from onnx_scatterx.theory.picks import Pick
 from onnx_scatterx.theory.scattering import Gathering, Reduction, Scattering
@@ -42,13 +41,13 @@ def standard(request: ExportRequest) -> ir.Model:
     t, nd, data = _data_of(g)
     inputs = [g.transpose(data, nd.data_perm), tuples_of(g, t, nd)]
     if request.reduction is None:
-        output = g.transpose(g.op("GatherND", inputs), inverse(nd.updates_perm))
+        output = g.transpose(g.op("GatherND", inputs), _undone(nd.updates_perm))
         return g.model(output, t.shape)
     updates = g.input("updates", request.dtype, t.shape)
     inputs.append(g.transpose(updates, nd.updates_perm))
     given = {} if request.reduction == Reduction.NONE else {"reduction": str(request.reduction)}
     output = g.op("ScatterND", inputs, **given)
-    return _written(g, g.transpose(output, inverse(nd.data_perm)))
+    return _written(g, g.transpose(output, _undone(nd.data_perm)))
 
 
 def native(request: ExportRequest) -> ir.Model:
@@ -67,7 +66,7 @@ def native(request: ExportRequest) -> ir.Model:
     unique = request.constant and t.is_injective()
     picks = (t.p1.coordinates, t.p2.coordinates, t.p.coordinates)
     inputs = [data, f, updates]
-    node = make_node(inputs, picks, unique, body, request.dtype, "ScatterX")
+    node = body.node(inputs, picks, request.dtype, "ScatterX", unique=unique)
     g.nodes.append(node)
     model = _written(g, node.outputs[0])
     add_fallbacks(model)
@@ -210,3 +209,8 @@ def _spread(g: GraphBuilder, t: XTransformer, f: ir.Value, dims: Sequence[int]) 
     width = t.f.shape[-1]
     shape = [t.shape[d] if d in t.p1 else 1 for d in dims]
     return g.expand(f, [*shape, width], [*(t.shape[d] for d in dims), width])
+
+
+def _undone(perm: Sequence[int]) -> tuple[int, ...]:
+    """Return the perm that undoes a perm."""
+    return Pick(perm).inverse().coordinates

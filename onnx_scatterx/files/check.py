@@ -20,7 +20,7 @@ from typing import Any
 
 import onnx
 
-from onnx_scatterx.errors import ModelError, one_line
+from onnx_scatterx.errors import ModelError, ScatterXError, one_line
 
 OLDEST_OPSET = 9
 
@@ -58,7 +58,7 @@ _RUNTIME = "onnx_scatterx.runtime.session"  # a domain for operators that the ch
 _OWN = onnx.OperatorSetIdProto(domain=_RUNTIME, version=1)
 
 
-def check(proto: onnx.ModelProto, what: str) -> None:
+def check_valid(proto: onnx.ModelProto, what: str) -> None:
     """Raise `ModelError` if the model is not valid ONNX, or of an opset that is not supported.
 
     Nodes must be in topological order; `free_names` says whether they are. Messages begin with
@@ -94,6 +94,13 @@ def check_versions(proto: onnx.ModelProto, what: str) -> None:
                 f"{what}: opset {opset.version} is newer than {newest}, the newest that "
                 f"onnx {onnx.__version__} knows; update onnx"
             )
+
+
+def check_opset(version: int) -> None:
+    """Raise ScatterXError for an operator set that onnx does not know, or that is not supported."""
+    newest = onnx.defs.onnx_opset_version()
+    if not OLDEST_OPSET <= version <= newest:
+        raise ScatterXError(f"operator set {version}: onnx knows {OLDEST_OPSET} to {newest}")
 
 
 def free_names(graph: onnx.GraphProto | onnx.FunctionProto, unsorted: list[str]) -> set[str]:

@@ -207,7 +207,7 @@ def check_texts(proto: onnx.ModelProto, what: str) -> None:
 
     Text attributes of other operators, and of a Constant, may hold any bytes.
     """
-    for graph in graphs(proto):
+    for graph in graphs_in(proto):
         texts = [(a, graph.name) for a in getattr(graph, "attribute_proto", ()) if a.type in _TEXTS]
         for node in graph.node:
             for attribute in node.attribute:
@@ -222,7 +222,7 @@ def check_texts(proto: onnx.ModelProto, what: str) -> None:
                 ) from error
 
 
-def graphs(proto: onnx.ModelProto) -> Iterator[onnx.GraphProto | onnx.FunctionProto]:
+def graphs_in(proto: onnx.ModelProto) -> Iterator[onnx.GraphProto | onnx.FunctionProto]:
     """Yield the graph, the functions, and all their subgraphs."""
     stack: list[onnx.GraphProto | onnx.FunctionProto] = [proto.graph, *proto.functions]
     while stack:
@@ -234,7 +234,7 @@ def graphs(proto: onnx.ModelProto) -> Iterator[onnx.GraphProto | onnx.FunctionPr
 
 def tensors(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
     """Yield every tensor of a model: initializers and attributes, of subgraphs and functions."""
-    for graph in graphs(proto):
+    for graph in graphs_in(proto):
         if isinstance(graph, onnx.GraphProto):
             yield from graph.initializer
         for node in graph.node:

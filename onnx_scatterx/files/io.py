@@ -1,24 +1,19 @@
 """Opens models in any form in which a caller gives them. Each error is one clear line.
 
-`save` in `onnx_scatterx.files.save` is the inverse.
-
-An object with an attribute ``model`` counts as a model, so no exporter must be imported. Examples
-are an ``ONNXProgram`` of ``torch.onnx.export``, a ``PassResult`` of onnx_ir, and a ``Result``.
+`save` in `onnx_scatterx.files.saving` is the inverse.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeAlias, TypeVar
 
 import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError, about_file, one_line
-from onnx_scatterx.files.check import check, check_bodies, check_versions, free_names
+from onnx_scatterx.files.check import check_bodies, check_valid, check_versions, free_names
 from onnx_scatterx.files.data import (
     check_strings,
     check_tensors,
@@ -28,77 +23,10 @@ from onnx_scatterx.files.data import (
     locations,
     to_proto,
 )
+from onnx_scatterx.files.model_source import AnyModel, ModelSource
 from onnx_scatterx.files.outside import follow_links
 from onnx_scatterx.files.parse import MOST_BYTES, form_of, parsed
 from onnx_scatterx.files.reading import note_read, open_regular, read_regular
-from onnx_scatterx.files.save import MESSAGE_LIMIT, save
-
-M_co = TypeVar("M_co", bound="onnx.ModelProto | ir.Model", covariant=True)
-
-ACCEPTED = (
-    "a path, an onnx.ModelProto, an onnx_ir.Model, or what has one of these as its attribute "
-    "`model`, such as the ONNXProgram of torch.onnx.export or the Result of onnx_scatterx.optimize"
-)
-
-
-class HasModel(Protocol[M_co]):
-    """An object that holds a model: an ONNXProgram, a PassResult, a Result."""
-
-    @property
-    def model(self) -> M_co:
-        """The model."""
-
-
-MessageLike: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto | HasModel[onnx.ModelProto]"
-"""The models for which ``optimize`` returns a ModelProto."""
-
-IrLike: TypeAlias = "ir.Model | HasModel[ir.Model]"
-"""The models for which ``optimize`` returns an ``onnx_ir.Model``."""
-
-AnyModel: TypeAlias = "MessageLike | IrLike"
-"""The models that every public function accepts."""
-
-
-@dataclass(frozen=True)
-class ModelSource:
-    """A model that a caller gave: its path or the model itself, and the file that it came from."""
-
-    model: Path | onnx.ModelProto | ir.Model
-    source: Path | None = None
-
-    @classmethod
-    def of(cls, model: AnyModel) -> ModelSource:
-        """Return the given model; if it is not a model, raise a TypeError with the accepted types.
-
-        >>> str(ModelSource.of("model.onnx").model)
-        'model.onnx'
-        >>> ModelSource.of(b"model")  # doctest: +ELLIPSIS
-        Traceback (most recent call last):
-        TypeError: a model is a path, an onnx.ModelProto, ...; this is a bytes
-        """
-        if isinstance(model, str | os.PathLike):
-            return cls(Path(model), Path(model))
-        if isinstance(model, onnx.ModelProto | ir.Model):
-            return cls(model)
-        for name in ("model", "model_proto"):
-            inner = getattr(model, name, None)
-            if isinstance(inner, onnx.ModelProto | ir.Model):
-                source = getattr(model, "source_path", None)
-                return cls(inner, source if isinstance(source, Path) else None)
-        raise TypeError(f"a model is {ACCEPTED}; this is a {type(model).__name__}")
-
-    @property
-    def directory(self) -> Path | None:
-        """The directory of the external data; None if the model did not come from a file."""
-        return None if self.source is None else self.source.parent
-
-    @property
-    def path(self) -> Path | None:
-        """The path, if the model was given as a path."""
-        return self.model if isinstance(self.model, Path) else None
-
-
-__all__ = ["MESSAGE_LIMIT", "Opened", "load", "open_model", "parsed", "read", "save"]
 
 
 @dataclass(frozen=True)
@@ -210,7 +138,7 @@ def _to_ir(proto: onnx.ModelProto, what: str, directory: Path | None) -> ir.Mode
     check_texts(proto, what)
     check_bodies(proto, what)
     if not unsorted:
-        check(proto, what)
+        check_valid(proto, what)
     try:
         model = from_proto(proto)
         if unsorted:
@@ -222,5 +150,5 @@ def _to_ir(proto: onnx.ModelProto, what: str, directory: Path | None) -> ir.Mode
             reason = f"a cycle through the value {unsorted[0]!r}"
         raise ModelError(f"{what}: the graph is invalid: {one_line(reason)}") from error
     if unsorted:
-        check(to_proto(model), what)
+        check_valid(to_proto(model), what)
     return model

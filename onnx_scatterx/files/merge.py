@@ -23,8 +23,9 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.files.check import is_large
-from onnx_scatterx.files.data import graphs, replace_tensors, tensors, to_proto
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.files.check import free_names, is_large
+from onnx_scatterx.files.data import graphs_in, replace_tensors, tensors, to_proto
 
 _KEYS: dict[str, Callable[[Any], Hashable]] = {
     "AttributeProto": lambda attribute: attribute.name,
@@ -72,7 +73,7 @@ class Original:
         # The text of an empty tensor that stands for a weight of the original. Its last dim is the
         # index of the weight. No file has this text.
         self._mark = f"onnx_scatterx.weight {uuid4().hex}"
-        held = [t for graph in graphs(message) for t in getattr(graph, "initializer", ())]
+        held = [t for graph in graphs_in(message) for t in getattr(graph, "initializer", ())]
         large = (t for t in tensors(message) if is_large(math.prod(t.dims)))
         # This list keeps the weights alive, so that their ids stay valid.
         self._weights = list({id(t): t for t in (*held, *large)}.values())
@@ -81,7 +82,18 @@ class Original:
         self._before = self._written(model)
 
     def merged(self, model: ir.Model) -> onnx.ModelProto:
-        """Return the message of the model: the original object if it is ours or nothing changed."""
+        """Return the message of the model: the original object if it is ours or nothing changed.
+
+        Raises ScatterXError if nothing defines a value that the message reads: no runtime loads it.
+        """
+        made = self._merged(model)
+        for graph in (made.graph, *made.functions):
+            for name in sorted(free_names(graph, [])):
+                why = f"nothing in the result defines {name!r}"
+                raise ScatterXError(f"a bug, please report it: {why}")
+        return made
+
+    def _merged(self, model: ir.Model) -> onnx.ModelProto:
         after = self._written(model)
         for tensor, name in zip(self._weights, self._names, strict=True):
             if tensor.name != name:  # onnx_ir renames a weight's message if its value is renamed

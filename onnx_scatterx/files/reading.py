@@ -92,19 +92,6 @@ def parse_toml(text: str) -> dict[str, Any]:
         raise ScatterXError("is nested too deeply") from error
 
 
-def is_utf8(path: str) -> bool:
-    r"""Return whether a path is valid UTF-8; libraries in C++ take no other paths.
-
-    >>> is_utf8("größe.onnx"), is_utf8(os.fsdecode(b"\xff.onnx"))
-    (True, False)
-    """
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 V = TypeVar("V")
 
 
@@ -172,3 +159,11 @@ def note_read(path: str | os.PathLike[str], what: str) -> None:
 def files_read() -> Files:
     """Return the files that were read in the blocks of `recorded` around the call."""
     return {path: what for record in _records.get() for path, what in record.items()}
+
+
+def known_reads() -> KnownFiles[str]:
+    """Return the roles of these files, which are found by any of their paths."""
+    read = KnownFiles[str]()
+    for path, what in files_read().items():
+        read.add(path, what)
+    return read

@@ -1,17 +1,14 @@
-"""The size of a model as a file and in memory."""
+"""The size of a model as a file."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import onnx
-import onnx_ir as ir
 
 from onnx_scatterx.files.check import holds_large
-from onnx_scatterx.files.data import ir_tensors, tensor_bytes
-from onnx_scatterx.graphs.traversal import all_graphs
+from onnx_scatterx.files.data import tensor_bytes
 
-_NODE = 64  # bytes of a node, about
 _LARGE = 1 << 24  # with more bytes of weights in memory, a message is not serialized to measure it
 
 
@@ -59,22 +56,3 @@ def _about(message: Any) -> int:
 def _weight(tensor: onnx.TensorProto) -> int:
     outside = tensor.data_location == onnx.TensorProto.EXTERNAL
     return 0 if outside else tensor_bytes(tensor) or 0
-
-
-def external_size(model: ir.Model) -> int:
-    """Return the bytes of a model's external data; a shared part of a file counts once."""
-    outside = (t for t in ir_tensors(model) if isinstance(t, ir.ExternalTensor))
-    lengths = {(str(t.path), t.offset or 0): t.length or t.nbytes for t in outside}
-    return sum(lengths.values())
-
-
-def stored_bytes(model: ir.Model) -> int:
-    """Return about how many bytes a model has, including external data.
-
-    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
-    ...     g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add (x, w) }''')
-    >>> stored_bytes(model)
-    72
-    """
-    nodes = sum(len(graph) for graph in all_graphs(model))
-    return _NODE * nodes + sum(tensor.nbytes for tensor in ir_tensors(model))

@@ -20,7 +20,7 @@ from pathlib import Path
 from onnx_scatterx.errors import ScatterXError, about_file
 from onnx_scatterx.files.reading import AnyPath, Files, KnownFiles, files_read
 from onnx_scatterx.processes.interrupts import postponed, unless_stopped
-from onnx_scatterx.processes.scratch import scratch
+from onnx_scatterx.processes.scratch_folders import scratch
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from onnx_scatterx.engine.analysis.domain.call import Knowledge
 from onnx_scatterx.engine.analysis.model_analysis import interpret
 from onnx_scatterx.engine.device.violations import Violation, refusals
 from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.passes.step import Kind, Pass
 from onnx_scatterx.fitting.opset import newer_opset, obstacles
 from onnx_scatterx.targets.target import Target
 
@@ -33,6 +34,9 @@ def check_target(job: Job) -> bool:
     job.violations = tuple(dict.fromkeys(found))
     job.refused = {n for n, violation in pairs if n is not None and not violation.on_host}
     return False
+
+
+CheckTarget = Pass(check_target, Kind.GUARD, lambda s: s.target.is_limited or s.target.static_only)
 
 
 def violations(

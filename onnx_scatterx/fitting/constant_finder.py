@@ -29,7 +29,7 @@ from onnx_scatterx.engine.budget.spending import within_limits
 from onnx_scatterx.errors import MissingRuntimeError
 from onnx_scatterx.graphs.constants import constant, overridable
 from onnx_scatterx.processes.child import Closing, NoReply
-from onnx_scatterx.processes.scratch import scratch
+from onnx_scatterx.processes.scratch_folders import scratch
 from onnx_scatterx.runtime.worker_client import ModelFile, OrtProcess, from_raw, to_raw
 
 GENERATORS = frozenset({"ConstantOfShape", "Range"})

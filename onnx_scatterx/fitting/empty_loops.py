@@ -14,18 +14,18 @@ from collections.abc import Collection, Container
 import onnx_ir as ir
 
 from onnx_scatterx.engine.budget.limits import LIMITS
-from onnx_scatterx.engine.passes.job import NUMBER
+from onnx_scatterx.engine.passes.marks import NUMBER
+from onnx_scatterx.engine.write.native.attached import add_fallbacks
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.fitting.fit_target import add_fallbacks
+from onnx_scatterx.fitting.inference import inferred
 from onnx_scatterx.graphs.cleanup import cloned
-from onnx_scatterx.graphs.constants import constant, inferred, overridable
+from onnx_scatterx.graphs.constants import constant, overridable
 from onnx_scatterx.graphs.traversal import (
     all_nodes,
     called_function,
     callers_first,
     graphs_of,
     is_operator,
-    nodes_within,
 )
 from onnx_scatterx.text.reasons import Reason, Refusal
 
@@ -129,7 +129,7 @@ def _calls(model: ir.Model) -> int:
     for function in (None, *callers_first(model)):
         times = 1 if function is None else counts[function.identifier()]
         graph = model.graph if function is None else function.graph
-        for node in nodes_within(graph):
+        for node in all_nodes(graph):
             callee = called_function(model, node)
             if callee is not None:
                 counts[callee.identifier()] += times

@@ -24,15 +24,20 @@ from onnx_scatterx.engine.analysis.domain.call import Knowledge
 from onnx_scatterx.engine.analysis.infeasible import misread_node
 from onnx_scatterx.engine.budget.limits import LIMITS
 from onnx_scatterx.engine.budget.spending import budget, within_limits
-from onnx_scatterx.engine.passes.inline_if import inline_sized_functions, take_known_branches
+from onnx_scatterx.engine.passes.function_calls import inline_functions
 from onnx_scatterx.engine.passes.job import Job
-from onnx_scatterx.engine.write.graph_writer import GraphWriter
-from onnx_scatterx.files.size import stored_bytes
+from onnx_scatterx.engine.passes.known_branches import take_known_branches
+from onnx_scatterx.engine.passes.step import Pass
+from onnx_scatterx.engine.write.writer import Writer
+from onnx_scatterx.files.data import ir_tensors
 from onnx_scatterx.fitting.constant_finder import ConstantFinder, NodeRunner
 from onnx_scatterx.fitting.write_sizes import declare_known
 from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses
 from onnx_scatterx.graphs.constants import packed
-from onnx_scatterx.graphs.traversal import graphs_of
+from onnx_scatterx.graphs.traversal import all_graphs, graphs_of
+
+_SIZED = frozenset({"ConstantOfShape", "If", "Range", "Shape", "Size"})
+"""Operators that compute with sizes, or that a size may decide."""
 
 _FREE = 1 << 16  # bytes of new constants, in a model of any size
 _SMALL = 64  # bytes of a constant that is always written
@@ -64,7 +69,7 @@ def fold_sizes(job: Job) -> bool:
             if within_limits(partial(_is_read_well, known)) is not True:
                 return modified
             folded, more = folding.fold(known)
-            inlined = not more and inline_sized_functions(job)
+            inlined = not more and _inline_sized_functions(job)
             if more or inlined:
                 analyses.read_again()
             decided = (more or inlined) and take_known_branches(job)
@@ -74,6 +79,18 @@ def fold_sizes(job: Job) -> bool:
     if job.settings.given["fix"]:
         declare_known(job.model, known)
     return modified
+
+
+FoldSizes = Pass(fold_sizes, applies=lambda s: s.given["fix"] or s.target.is_device)
+
+
+def _inline_sized_functions(job: Job) -> bool:
+    """Inline the functions of a model that compute sizes, for a device; return whether any does."""
+    return job.settings.target.is_device and inline_functions(job, _is_sized)
+
+
+def _is_sized(function: ir.Function) -> bool:
+    return any(node.op_type in _SIZED and node.domain == "" for node in function.all_nodes())
 
 
 def _is_read_well(known: Knowledge) -> bool:
@@ -88,7 +105,7 @@ class _Folding:
         self.finder = ConstantFinder(job.model, runner)
         self.room: float = math.inf
         if not job.settings.target.is_device:
-            self.room = max(_FREE, stored_bytes(job.model) // 2)
+            self.room = max(_FREE, _stored_bytes(job.model) // 2)
 
     def fold(self, known: Knowledge) -> tuple[bool, bool]:
         """Write all that is known as constants.
@@ -122,7 +139,7 @@ class _Folding:
         dead: list[ir.Node] = []
         for graph, scope in self.finder.known.own_graphs():
             as_nodes = self.job.has_constant_nodes(scope)
-            writer = GraphWriter(graph, self.job.names, constant_nodes=as_nodes)
+            writer = Writer(graph, scope, self.job.names, constant_nodes=as_nodes)
             for node in list(graph):
                 known = [v for v in node.outputs if v in self.finder.constants]
                 needed = [v for v in known if self._is_needed(v, gone)]
@@ -158,12 +175,12 @@ class _Folding:
     def _is_needed(self, value: ir.Value, gone: set[ir.Node]) -> bool:
         return value.is_graph_output() or any(use.node not in gone for use in value.uses())
 
-    def _replace(self, value: ir.Value, node: ir.Node, writer: GraphWriter) -> None:
+    def _replace(self, value: ir.Value, node: ir.Node, writer: Writer) -> None:
         """Replace a value by a constant. For an output of the graph, it is a Constant node."""
         array = self.finder.constants[value]
         tensor = ir.Tensor(array, dtype=ir.DataType.from_numpy(array.dtype))
         if not value.is_graph_output():
-            with writer.at(node, value.name):
+            with writer.graph.at(node, value.name):
                 made = writer.constant(array, tensor.dtype)
         else:
             kind, given = value.type or ir.TensorType(tensor.dtype), ir.AttrTensor("value", tensor)
@@ -176,3 +193,18 @@ class _Folding:
         self.job.analyses.note_constant(made, tensor)
         replace_uses(value, made)
         self.finder.made.add(made)
+
+
+_NODE = 64  # bytes of a node, about
+
+
+def _stored_bytes(model: ir.Model) -> int:
+    """Return about how many bytes a model has, including external data.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add (x, w) }''')
+    >>> _stored_bytes(model)
+    72
+    """
+    nodes = sum(len(graph) for graph in all_graphs(model))
+    return _NODE * nodes + sum(tensor.nbytes for tensor in ir_tensors(model))

@@ -11,9 +11,10 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
+from onnx_scatterx.fitting.inference import infer_shapes
 from onnx_scatterx.graphs.cleanup import cloned
-from onnx_scatterx.graphs.constants import constant, infer_shapes, overridable
-from onnx_scatterx.graphs.traversal import called_function, callers_first, with_subgraphs
+from onnx_scatterx.graphs.constants import constant, overridable
+from onnx_scatterx.graphs.traversal import all_graphs, called_function, callers_first
 
 
 class KnownValues:
@@ -82,7 +83,7 @@ class KnownValues:
         calls: dict[ir.Function, list[_Call]] = {}
 
         def note(scope: _Scope) -> None:
-            for graph in with_subgraphs(scope.root):
+            for graph in all_graphs(scope.root):
                 for node in graph:
                     callee = called_function(self._model, node)
                     if callee is not None:
@@ -134,7 +135,7 @@ def _declare(body: ir.Function, calls: Sequence[_Call]) -> None:
         if len(ranks) == 1 and None not in ranks and isinstance(kind, ir.TensorType):
             columns = zip(*(shape for shape in shapes if shape is not None), strict=True)
             value.shape = ir.Shape([dims[0] if _is_one(dims) else None for dims in columns])
-    for graph in with_subgraphs(body.graph):
+    for graph in all_graphs(body.graph):
         for node in graph:
             if any(attribute.is_ref() for attribute in node.attributes.values()):
                 node.domain = _UNKNOWN  # ONNX would infer from attributes of 0
@@ -149,7 +150,7 @@ def _is_one(dims: Sequence[object]) -> bool:
 
 def _values(root: ir.Graph) -> list[ir.Value]:
     """Return the values of a graph and its subgraphs."""
-    graphs = with_subgraphs(root)
+    graphs = all_graphs(root)
     values = [v for g in graphs for v in (*g.inputs, *(o for n in g for o in n.outputs))]
     return values + [v for g in graphs for v in g.initializers.values() if v not in g.inputs]
 

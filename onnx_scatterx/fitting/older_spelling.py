@@ -23,7 +23,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.fitting.known_values import KnownValues
 from onnx_scatterx.fitting.spelling import Operand, Respell, Spelling, ints
-from onnx_scatterx.graphs.constants import NUMBERS
+from onnx_scatterx.graphs.constants import constant
 
 _COMPUTED = "its axes are computed when the model runs"
 
@@ -162,14 +162,10 @@ def one_value(node: Spelling, known: KnownValues) -> Spelling | str:
     if len(node.attributes) != 1:
         return "it has several values"
     (given,) = node.attributes.values()
-    kind = NUMBERS.get(given.name)
-    if kind is None or given.is_ref():
+    tensor = constant(ir.Node("", "Constant", [], [given]).outputs[0], ())
+    if tensor is None or given.name == "value":
         return node
-    return node.changed(
-        [],
-        value=ir.AttrTensor("value", ir.Tensor(np.array(given.value, kind))),
-        **{given.name: None},
-    )
+    return node.changed([], value=ir.AttrTensor("value", tensor), **{given.name: None})
 
 
 def attributes(node: Spelling, names: str, known: KnownValues) -> Spelling | str:

@@ -13,17 +13,16 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.files.check import check
+from onnx_scatterx.files.check import check_opset, check_valid
 from onnx_scatterx.files.data import to_proto
 from onnx_scatterx.fitting.changes import EXPANDED
 from onnx_scatterx.fitting.definitions import write_definitions
 from onnx_scatterx.fitting.known_values import KnownValues
 from onnx_scatterx.fitting.respell import Refused, respelled
 from onnx_scatterx.fitting.spelling import Spelling
-from onnx_scatterx.fitting.unchecked_dims import READERS, forget_unchecked_dims
+from onnx_scatterx.fitting.unchecked_dims import forget_unchecked_dims
 from onnx_scatterx.graphs.cleanup import Names, cloned
-from onnx_scatterx.graphs.schemas import check_known
-from onnx_scatterx.graphs.traversal import all_nodes, is_operator, with_subgraphs
+from onnx_scatterx.graphs.traversal import all_graphs, all_nodes, is_operator
 
 _SHOWN = 4  # the most nodes that an error names
 _NESTED = 4  # the deepest definitions within definitions
@@ -106,7 +105,7 @@ def write_for_opset(model: ir.Model, version: int, *, exact: bool = False) -> Ch
     >>> write_for_opset(model, 19), model.opset_imports[""], model.ir_version
     (ChangedOpset(obstacles=(), defined=(), other_kernels=()), 19, 9)
     """
-    check_known(version)
+    check_opset(version)
     raises = model.opset_imports.get("", version) < version
     blocking, changed = _compared(model, version, raises=raises)
     defined: tuple[str, ...] = ()
@@ -135,8 +134,7 @@ def write_for_opset(model: ir.Model, version: int, *, exact: bool = False) -> Ch
     elif not any(function.overload for function in model.functions.values()):
         least = 8 if model.functions else 0  # functions need IR version 8
         model.ir_version = min(model.ir_version or needed, max(needed, least))
-    new = [n for n in all_nodes(model) if n not in there_before]
-    forget_unchecked_dims(model, [n for n in new if is_operator(n, READERS)])
+    forget_unchecked_dims(model, [n for n in all_nodes(model) if n not in there_before])
     return ChangedOpset((), defined, tuple(f"{_name(n)} ({n.op_type})" for n in rounded))
 
 
@@ -183,7 +181,7 @@ def change_opset(model: ir.Model, version: int) -> ChangedOpset:
     Traceback (most recent call last):
     onnx_scatterx.errors.ModelError: cannot be lowered to operator set 19: y (Gelu): began with ...
     """
-    check_known(version)
+    check_opset(version)
     before = model.opset_imports.get("")
     if {there for _, _, there in _versioned(model)} <= {version}:
         return ChangedOpset()
@@ -201,7 +199,7 @@ def change_opset(model: ir.Model, version: int) -> ChangedOpset:
             "export the model with that operator set"
         )
     if is_raised:
-        check(to_proto(model), "the model, raised")
+        check_valid(to_proto(model), "the model, raised")
     return changed
 
 
@@ -210,10 +208,10 @@ def _versioned(model: ir.Model) -> list[tuple[str, ir.Graph, int]]:
     there = model.opset_imports.get("")
     versioned = []
     if there is not None:
-        versioned = [(g.name or "main", g, there) for g in with_subgraphs(model.graph)]
+        versioned = [(g.name or "main", g, there) for g in all_graphs(model.graph)]
     for function in model.functions.values():
         own = function.opset_imports.get("", there)
         if own is not None:
             name = f"{function.domain}.{function.name}"
-            versioned += [(name, g, own) for g in with_subgraphs(function.graph)]
+            versioned += [(name, g, own) for g in all_graphs(function)]
     return versioned

@@ -12,8 +12,8 @@ import onnx_ir as ir
 
 from onnx_scatterx.fitting.changes import CHANGES
 from onnx_scatterx.fitting.known_values import KnownValues
+from onnx_scatterx.fitting.schemas import narrower, takes_less
 from onnx_scatterx.fitting.spelling import Operand, Spelling
-from onnx_scatterx.graphs.schemas import narrower, takes_less
 
 
 class Refused(NamedTuple):

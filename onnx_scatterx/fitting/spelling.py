@@ -14,7 +14,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.fitting.known_values import KnownValues
-from onnx_scatterx.graphs.cleanup import Names, replace_uses, set_inputs, stand_for
+from onnx_scatterx.graphs.cleanup import Names, replace_uses, set_inputs
 
 Operand: TypeAlias = "ir.Value | np.ndarray | Spelling | None"
 """An input: a value, a constant, the result of another spelling, or None if absent."""
@@ -77,9 +77,7 @@ class Spelling:
         node.attributes.clear()
         node.attributes.update(self.attributes)
         for index, value in others.items():
-            old = node.outputs[index]
-            stand_for(value, old)
-            replace_uses(old, value)
+            replace_uses(node.outputs[index], value, keeps_name=True)
         if others:
             node.resize_outputs(min(others))
 

@@ -14,12 +14,12 @@ import onnx_ir as ir
 from onnx_scatterx.fitting.known_values import KnownValues
 from onnx_scatterx.graphs.traversal import all_graphs, all_nodes, graphs_of, is_operator
 
-READERS = frozenset({"Shape", "Size"})
+_READERS = frozenset({"Shape", "Size"})
 """Operators of which ONNX Runtime makes a constant, if the dims of the input are declared."""
 
 
-def forget_unchecked_dims(model: ir.Model, readers: Iterable[ir.Node]) -> None:
-    """Remove the dims that are declared, and not inferred, of what ``readers`` are computed from.
+def forget_unchecked_dims(model: ir.Model, new: Iterable[ir.Node]) -> None:
+    """Remove the dims that are declared, and not inferred, of what new Shapes are computed from.
 
     Inferred are dims that follow from the inputs of the model. Its inputs and outputs stay as
     they are. So does the whole model, if it has a Scan, or a Loop with scan outputs: of these, ONNX
@@ -35,6 +35,7 @@ def forget_unchecked_dims(model: ir.Model, readers: Iterable[ir.Node]) -> None:
     """
     if any(_collects(node) for node in all_nodes(model)):
         return
+    readers = [node for node in new if is_operator(node, _READERS)]
     kept = {*model.graph.inputs, *model.graph.outputs}
     found = [v for v in _sources(model, readers) if v not in kept and v.const_value is None]
     found = [v for v in found if v.shape is not None and any(isinstance(d, int) for d in v.shape)]

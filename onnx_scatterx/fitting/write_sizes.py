@@ -19,10 +19,11 @@ from onnx_scatterx.engine.analysis.domain.call import Knowledge
 from onnx_scatterx.engine.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.engine.budget.spending import LimitError
 from onnx_scatterx.engine.lift.bounds import learn_bounds
-from onnx_scatterx.engine.lift.first_failure import NodeFailure, first_failure
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.settings import Settings
+from onnx_scatterx.engine.passes.step import Kind, Pass
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.fitting.failures import NodeFailure, first_failure
 from onnx_scatterx.graphs.traversal import all_graphs, all_nodes
 
 WRONG = "the model fails {}, so its export is wrong; with PyTorch, try dynamo=True: {}"
@@ -83,6 +84,9 @@ def write_sizes(job: Job) -> bool:
             else WRONG.format("at any sizes", always)
         )
     return changed
+
+
+WriteSizes = Pass(write_sizes, Kind.GUARD, lambda s: s.given["fix"])
 
 
 def analysis_at(model: ir.Model, settings: Settings, fixed: FixedSizes) -> ModelAnalysis:

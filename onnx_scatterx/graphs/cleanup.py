@@ -1,15 +1,14 @@
-"""Helpers that change models: copies, names for new values, inputs, uses, and dead nodes."""
+"""Small changes of a model: copies, names for new values, inputs, uses, and dead nodes."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.graphs.traversal import all_graphs, graphs_of, is_operator, read_by
+from onnx_scatterx.graphs.traversal import all_graphs, graphs_of, read_by
 
 _MANY = 16
 
@@ -32,27 +31,22 @@ def set_inputs(node: ir.Node, inputs: Sequence[ir.Value | None]) -> None:
             value._add_usage(node, index)
 
 
-def replace_uses(value: ir.Value, new: ir.Value) -> None:
-    """Let all readers of a value, and the outputs of its graph, use another value instead."""
+def replace_uses(
+    value: ir.Value, new: ir.Value, *, keeps_name: bool = False, unused: str | None = None
+) -> None:
+    """Let all readers of a value, and the outputs of its graph, use another value instead.
+
+    If ``keeps_name``, the new value first gets the type, the shape and the name of the old value.
+    The old value then gets the name ``unused``, or by default the name of the new value.
+    """
+    if keeps_name:
+        new.type, new.shape = value.type, value.shape
+        new.metadata_props.update(value.metadata_props)
+        new.name, value.name = value.name, unused or new.name
     for node, count in Counter(use.node for use in value.uses()).items():
         if count > _MANY:
             set_inputs(node, [new if v is value else v for v in node.inputs])
     value.replace_all_uses_with(new, replace_graph_outputs=True)
-
-
-def stand_for(new: ir.Value, old: ir.Value, unused: str | None = None) -> None:
-    """Give a new value the type, the shape and the name of an old value.
-
-    The old value gets the name ``unused``, or by default the name of the new value.
-    """
-    new.type, new.shape = old.type, old.shape
-    new.metadata_props.update(old.metadata_props)
-    new.name, old.name = old.name, unused or new.name
-
-
-def is_read(value: ir.Value) -> bool:
-    """Return whether a node reads a value, or a graph returns it."""
-    return value.is_graph_output() or bool(value.uses())
 
 
 def remove_dead(nodes: Sequence[ir.Node]) -> None:
@@ -101,40 +95,6 @@ def _dismantle(graph: ir.Graph) -> None:
             _dismantle(body)
         set_inputs(node, ())
     graph.remove(list(graph))
-
-
-def unread_constants(model: ir.Model) -> list[ir.Value]:
-    """Return the initializers and the outputs of Constant nodes that nothing reads."""
-    graphs = all_graphs(model)
-    stored = [v for g in graphs for v in g.initializers.values() if not v.is_graph_input()]
-    made = [v for g in graphs for n in g if is_operator(n, ("Constant",)) for v in n.outputs]
-    return [value for value in (*stored, *made) if not is_read(value)]
-
-
-def drop_unread(model: ir.Model, kept: AbstractSet[str | None]) -> None:
-    """Remove the constants that nothing reads, but those of some names.
-
-    ONNX Runtime warns of each when it loads a model.
-    """
-    for value in unread_constants(model):
-        node = value.producer()
-        if value.name in kept:
-            continue
-        if node is not None:
-            remove_dead([node])
-        elif value.graph is not None:
-            del value.graph.initializers[value.name or ""]
-
-
-def become(model: ir.Model, other: ir.Model) -> None:
-    """Give a model the graph and the functions of another model, which must not be used further.
-
-    The IR version is that of the other model, too: it follows the operator sets and the functions.
-    """
-    model.graph = other.graph
-    model.ir_version = other.ir_version
-    model.functions.clear()
-    model.functions.update(other.functions)
 
 
 def cloned(model: ir.Model) -> ir.Model:

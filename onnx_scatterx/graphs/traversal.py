@@ -1,30 +1,14 @@
-"""Walks over a model: subgraphs, live nodes, functions after their callers, makers and readers."""
+"""Questions about a model: what it holds, what a node is, what computes and what reads a value."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import onnx_ir as ir
 
-DOMAIN = "onnx_scatterx"
-OPERATOR = "ScatterX"
-FUNCTIONS = 8  # the IR version that has model-local functions
-
-
-def domain_of(number: int) -> str:
-    """Return the domain of the ScatterX nodes with a model's first, second, ... fallback.
-
-    Overloads could distinguish functions of the same domain and name. But ONNX Runtime before 1.27
-    ignores overloads, and 1.31 does not find them for a node within a function. The library has the
-    operator in the first 8 domains. A node of a later domain always runs its fallback.
-
-    >>> domain_of(1), domain_of(2)
-    ('onnx_scatterx', 'onnx_scatterx.2')
-    """
-    return DOMAIN if number == 1 else f"{DOMAIN}.{number}"
+_DOMAIN = "onnx_scatterx"
 
 
 def is_scatterx_domain(domain: str) -> bool:
@@ -33,10 +17,7 @@ def is_scatterx_domain(domain: str) -> bool:
     >>> is_scatterx_domain("onnx_scatterx.12"), is_scatterx_domain("onnx_scatterx_more")
     (True, False)
     """
-    return domain == DOMAIN or domain.startswith(f"{DOMAIN}.")
-
-
-_HELD = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
+    return domain == _DOMAIN or domain.startswith(f"{_DOMAIN}.")
 
 
 SCATTERS = frozenset({"Scatter", "ScatterElements", "ScatterND", "TensorScatter"})
@@ -49,15 +30,6 @@ RANDOM = frozenset(
     }
 )
 """Operators that draw random numbers."""
-
-
-def attribute_graphs(attribute: ir.Attr) -> list[ir.Graph]:
-    """Return the graphs in an attribute."""
-    if attribute.type not in _HELD or attribute.is_ref():
-        return []
-    if attribute.type == ir.AttributeType.GRAPH:
-        return [attribute.as_graph()]
-    return list(attribute.as_graphs())
 
 
 def is_operator(node: ir.Node | None, op_types: Container[str]) -> bool:
@@ -94,20 +66,41 @@ def perm_of(node: ir.Node | None, rank: int | None = None) -> tuple[int, ...] | 
     return perm if fits and perm else None
 
 
+_HELD = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
+
+
 def graphs_of(node: ir.Node) -> list[ir.Graph]:
     """Return the graphs in a node's attributes."""
     # Uses ``data``, because a loop over a UserDict calls two methods of Python for each entry.
     graphs: list[ir.Graph] = []
     for attribute in node.attributes.data.values():
-        if attribute.type in _HELD:
-            graphs += attribute_graphs(attribute)
+        if attribute.type not in _HELD or attribute.is_ref():
+            continue
+        if attribute.type == ir.AttributeType.GRAPH:
+            graphs.append(attribute.as_graph())
+        else:
+            graphs += attribute.as_graphs()
     return graphs
 
 
-def with_subgraphs(root: ir.Graph) -> list[ir.Graph]:
-    """Return a graph and its subgraphs at every depth, outer graphs first, in the nodes' order."""
+def all_graphs(root: ir.Model | ir.Function | ir.Graph) -> list[ir.Graph]:
+    """Return every graph of a model, of a function, or of a graph with its subgraphs.
+
+    Outer graphs come first, in the order of their nodes. The main graph of a model comes before
+    those of its functions.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[2] x, bool c) => (float[2] y) {
+    ...         y = If (c) <then_branch = t () => (float[2] p) { p = Neg (x) },
+    ...                     else_branch = e () => (float[2] q) { q = Abs (x) }> }''')
+    >>> [graph.name for graph in all_graphs(model)]
+    ['g', 't', 'e']
+    """
+    if isinstance(root, ir.Model):
+        roots = (root.graph, *(function.graph for function in root.functions.values()))
+        return [graph for part in roots for graph in all_graphs(part)]
     graphs: dict[ir.Graph, None] = {}
-    stack = [root]
+    stack = [root.graph if isinstance(root, ir.Function) else root]
     while stack:
         graph = stack.pop()
         if graph not in graphs:
@@ -117,23 +110,9 @@ def with_subgraphs(root: ir.Graph) -> list[ir.Graph]:
     return list(graphs)
 
 
-def all_graphs(model: ir.Model) -> list[ir.Graph]:
-    """Return every graph of a model: the main graph, those of functions, and all subgraphs."""
-    roots = (model.graph, *(function.graph for function in model.functions.values()))
-    return [graph for root in roots for graph in with_subgraphs(root)]
-
-
-def all_nodes(model: ir.Model) -> list[ir.Node]:
-    """Return every node of a model, also in functions and subgraphs."""
-    return [node for graph in all_graphs(model) for node in graph]
-
-
-def nodes_within(graph: ir.Graph) -> Iterator[ir.Node]:
-    """Yield the nodes of a graph, each before the nodes of its subgraphs."""
-    for node in graph:
-        yield node
-        for body in graphs_of(node):
-            yield from nodes_within(body)
+def all_nodes(root: ir.Model | ir.Function | ir.Graph) -> list[ir.Node]:
+    """Return every node of a model, a function or a graph, also in subgraphs."""
+    return [node for graph in all_graphs(root) for node in graph]
 
 
 H = TypeVar("H", bound=Hashable)
@@ -162,16 +141,11 @@ def makers(values: Iterable[ir.Value | None]) -> list[ir.Node]:
     return [made for v in values if v is not None and (made := v.producer()) is not None]
 
 
-def readers(values: Iterable[ir.Value]) -> list[ir.Node]:
-    """Return the nodes that read some values, once for each use."""
-    return [use.node for value in values for use in value.uses()]
-
-
 def read_by(node: ir.Node) -> list[ir.Value]:
     """Return the values that a node reads, and the values that its subgraphs capture."""
     read = [v for v in node.inputs if v is not None]
     for body in graphs_of(node):
-        read += [v for inner in nodes_within(body) for v in inner.inputs if v is not None]
+        read += [v for inner in all_nodes(body) for v in inner.inputs if v is not None]
         read += [v for v in body.outputs if v is not None]
     return read
 
@@ -185,9 +159,6 @@ def live_nodes(graph: ir.Graph) -> set[ir.Node]:
     return set(reached(within(graph.outputs), lambda node: within(read_by(node))))
 
 
-_RUNTIMES = ("ai.onnx", "com.microsoft", "com.ms", "org.pytorch")
-
-
 def called_function(model: ir.Model, node: ir.Node) -> ir.Function | None:
     """Return the model-local function that a node calls; None if the node is of an operator.
 
@@ -195,6 +166,9 @@ def called_function(model: ir.Model, node: ir.Node) -> ir.Function | None:
     takes the operator. In the default domain, ONNX Runtime ignores all functions.
     """
     return None if node.domain == "" else model.functions.get(node.op_identifier())
+
+
+_RUNTIMES = ("ai.onnx", "com.microsoft", "com.ms", "org.pytorch")
 
 
 def may_be_operator(function: ir.Function) -> bool:
@@ -211,7 +185,7 @@ def callers_first(model: ir.Model) -> list[ir.Function]:
         if function.identifier() in seen:
             return
         seen.add(function.identifier())
-        for node in nodes_within(function.graph):
+        for node in all_nodes(function):
             callee = called_function(model, node)
             if callee is not None:
                 visit(callee)
@@ -220,66 +194,3 @@ def callers_first(model: ir.Model) -> list[ir.Function]:
     for function in model.functions.values():
         visit(function)
     return order[::-1]
-
-
-class Wired(NamedTuple):
-    """A node: its operator, its name (or its output's name), its inputs and outputs."""
-
-    op: str
-    name: str
-    inputs: tuple[ir.Value | None, ...]
-    makes: tuple[ir.Value, ...]
-
-
-@dataclass
-class Wiring:
-    """A copy of a model's edges: nodes, names of values, readers of values, outputs of graphs.
-
-    ``constants`` are initializers that are not inputs of the graph, and outputs of Constant nodes.
-    """
-
-    nodes: dict[ir.Node, Wired] = field(default_factory=dict)
-    names: dict[ir.Value, str] = field(default_factory=dict)
-    makers: dict[ir.Value, ir.Node] = field(default_factory=dict)
-    readers: dict[ir.Value, list[ir.Node]] = field(default_factory=dict)
-    outputs: dict[ir.Graph, tuple[ir.Value, ...]] = field(default_factory=dict)
-    constants: set[ir.Value] = field(default_factory=set)
-
-    @classmethod
-    def of(cls, model: ir.Model) -> Wiring:
-        """Return the present wiring of a model, without the fallbacks of ScatterX.
-
-        >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
-        ...     g (float[2] x) => (float[2] y) { z = Neg (x)  y = Abs (z) }''')
-        >>> wiring = Wiring.of(model)
-        >>> [(wired.op, wired.name) for wired in wiring.nodes.values()]
-        [('Neg', 'z'), ('Abs', 'y')]
-        """
-        wiring = cls()
-        fallbacks = {
-            graph
-            for function in model.functions.values()
-            if is_scatterx_domain(function.domain)
-            for graph in with_subgraphs(function.graph)
-        }
-        for graph in all_graphs(model):
-            if graph not in fallbacks:
-                wiring._add(graph)
-        return wiring
-
-    def _add(self, graph: ir.Graph) -> None:
-        self.outputs[graph] = tuple(graph.outputs)
-        for value in (*graph.inputs, *graph.initializers.values()):
-            self.names[value] = value.name or ""
-        self.constants |= set(graph.initializers.values()) - set(graph.inputs)
-        for node in graph:
-            name = node.name or (node.outputs[0].name if node.outputs else None) or ""
-            inputs = tuple(node.inputs)
-            if node.op_type == "Constant" and node.domain == "":
-                self.constants |= set(node.outputs)
-            self.nodes[node] = Wired(node.op_type, name, inputs, tuple(node.outputs))
-            for value in node.outputs:
-                self.names[value] = value.name or ""
-                self.makers[value] = node
-            for value in dict.fromkeys(v for v in inputs if v is not None):
-                self.readers.setdefault(value, []).append(node)

@@ -7,7 +7,7 @@ reads and writes them. No heavy library is imported, so that the command line st
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypedDict
 
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.options.values import (
@@ -22,9 +22,19 @@ from onnx_scatterx.options.values import (
 if TYPE_CHECKING:
     from onnx_scatterx.assumptions.clauses import Assume
     from onnx_scatterx.assumptions.fixed_sizes import Fix
-    from onnx_scatterx.engine.passes.settings import Rules
     from onnx_scatterx.targets.catalogue import AnyTarget
 
+
+class NamedRule(Protocol):
+    """A rule of ``onnx_scatterx.rewrites``, or of one's own: options know only its name."""
+
+    @property
+    def name(self) -> str:
+        """The name by which it is chosen, and told of."""
+
+
+Rules: TypeAlias = Sequence[str | NamedRule]
+"""Rules as a user gives them: by name, or as objects."""
 
 Strict: TypeAlias = bool | Literal["native", "taken"]
 """What of a result is an error: nothing if False.
@@ -90,10 +100,11 @@ class Option(NamedTuple):
         return [(self.flag, text) for text in self.texts(value)] if value != self.default else []
 
 
-def words(options: Mapping[str, Any]) -> list[tuple[str, ...]]:
+def command_words(options: Mapping[str, Any]) -> list[tuple[str, ...]]:
     """Return the arguments for options on the command line: each is a flag, and perhaps a text.
 
-    >>> words({"assume": ["n <= 8", "m <= 4"], "gathers": True, "fix": {"batch": 4, "x": (1, 3)}})
+    >>> fix = {"batch": 4, "x": (1, 3)}
+    >>> command_words({"assume": ["n <= 8", "m <= 4"], "gathers": True, "fix": fix})
     [('--gathers',), ('--fix', 'batch=4'), ('--fix', 'x:1,3'), ('--assume', 'n <= 8'), \
 ('--assume', 'm <= 4')]
     """

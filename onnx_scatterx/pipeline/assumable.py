@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.clauses import Clause, check
-from onnx_scatterx.assumptions.expressions import names
+from onnx_scatterx.assumptions.clauses import Clause, check_clauses
+from onnx_scatterx.assumptions.expressions import names_in
 
 
 def check_assumptions(assumed: Sequence[Clause], model: ir.Model) -> None:
     """Raise ScatterXError if a clause is about nothing that the model has."""
     inputs = model.graph.inputs
     integers = {v.name or "": v.dtype is not None and v.dtype.is_integer() for v in inputs}
-    check(assumed, symbols=_symbols_of(model), inputs=integers)
+    check_clauses(assumed, symbols=_symbols_of(model), inputs=integers)
 
 
 def _symbols_of(model: ir.Model) -> set[str]:
@@ -30,7 +30,7 @@ def _symbols_of(model: ir.Model) -> set[str]:
         for axis, d in enumerate(value.shape or ()):
             name = None if isinstance(d, int) else d.value
             if name:
-                symbols |= {name, *names(name)}
+                symbols |= {name, *names_in(name)}
             elif not isinstance(d, int) or d < 0:
                 symbols.add(f"{value.name}[{axis}]")
     return symbols

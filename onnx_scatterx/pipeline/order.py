@@ -2,102 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from enum import Enum
+from collections.abc import Iterable
 from functools import partial
-from typing import NamedTuple
 
 from onnx_scatterx.engine.budget.spending import budget
-from onnx_scatterx.engine.passes.drop_overwritten import drop_overwritten_updates
-from onnx_scatterx.engine.passes.inline_if import inline_beside_quantizers, inline_known_ifs
-from onnx_scatterx.engine.passes.inline_sequences import inline_sequence_functions
+from onnx_scatterx.engine.passes.cancel_transposes import CancelTransposes
+from onnx_scatterx.engine.passes.drop_overwritten_updates import DropOverwrittenUpdates
+from onnx_scatterx.engine.passes.inline_beside_quantizers import InlineBesideQuantizers
+from onnx_scatterx.engine.passes.inline_known_ifs import InlineKnownIfs
+from onnx_scatterx.engine.passes.inline_sequence_functions import InlineSequenceFunctions
 from onnx_scatterx.engine.passes.job import Job
-from onnx_scatterx.engine.passes.keep_apart import keep_apart
-from onnx_scatterx.engine.passes.lower_scatters import lower_scatters
-from onnx_scatterx.engine.passes.move_above_quantizers import move_above_quantizers
-from onnx_scatterx.engine.passes.settings import Settings
-from onnx_scatterx.engine.passes.share_masks import cancel_transposes, share_masks
-from onnx_scatterx.engine.passes.shorten_shapes import shorten_shape_computations
-from onnx_scatterx.engine.passes.simplify_gathers import simplify_gathers
-from onnx_scatterx.engine.passes.write_on_integers import write_on_integers
+from onnx_scatterx.engine.passes.keep_apart import KeepApart
+from onnx_scatterx.engine.passes.lower_scatters import LowerScatters
+from onnx_scatterx.engine.passes.move_above_quantizers import MoveAboveQuantizers
+from onnx_scatterx.engine.passes.share_masks import ShareMasks
+from onnx_scatterx.engine.passes.shorten_shape_computations import ShortenShapeComputations
+from onnx_scatterx.engine.passes.simplify_gathers import SimplifyGathers
+from onnx_scatterx.engine.passes.step import Kind, Pass
+from onnx_scatterx.engine.passes.write_on_integers import WriteOnIntegers
 from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
 from onnx_scatterx.errors import ScatterXError, did_you_mean
-from onnx_scatterx.fitting.check_target import check_target
-from onnx_scatterx.fitting.fit_target import (
-    attach_fallbacks,
-    change_operator_set,
-    drop_default_reductions,
-    lower_operator_set,
-    lower_rewritten,
-    write_other_forms,
-)
-from onnx_scatterx.fitting.fold_sizes import fold_sizes
-from onnx_scatterx.fitting.write_sizes import write_sizes
+from onnx_scatterx.fitting.attach_fallbacks import AttachFallbacks
+from onnx_scatterx.fitting.change_operator_set import ChangeOperatorSet
+from onnx_scatterx.fitting.check_target import CheckTarget
+from onnx_scatterx.fitting.drop_default_reductions import DropDefaultReductions
+from onnx_scatterx.fitting.fold_sizes import FoldSizes
+from onnx_scatterx.fitting.lower_operator_set import LowerOperatorSet
+from onnx_scatterx.fitting.lower_rewritten import LowerRewritten
+from onnx_scatterx.fitting.write_other_forms import WriteOtherForms
+from onnx_scatterx.fitting.write_sizes import WriteSizes
 from onnx_scatterx.pipeline.restarts import least_violating, until_safe
 from onnx_scatterx.tell.builder import NodeRecord, records_of
 from onnx_scatterx.tell.necessity import needed_promises, note_needed
 from onnx_scatterx.tell.sections import with_details
 
-
-class Kind(Enum):
-    """Whether a pass runs if the user chose others."""
-
-    CHOICE = "no"
-    GUARD = "yes: without it the result may be wrong or refused"
-    REPORT = "yes, but it changes nothing, and says why nodes are kept"
-
-
-class Pass(NamedTuple):
-    """A step of the pipeline: ``run`` changes the model of a job, and returns whether it did."""
-
-    run: Callable[[Job], bool]
-    kind: Kind = Kind.CHOICE
-    applies: Callable[[Settings], object] = lambda _: True
-    """Whether there is anything to do under some settings."""
-
-    @property
-    def name(self) -> str:
-        """The name for ``--passes`` and ``--print-after``: of lower_scatters, LowerScatters."""
-        return self.run.__name__.title().replace("_", "")
-
-
-PREPARING = (
-    Pass(change_operator_set, Kind.GUARD, lambda s: s.given["opset"] is not None),
-    Pass(lower_operator_set, Kind.GUARD, lambda s: any(s.target.opsets())),
-)
+PREPARING = (ChangeOperatorSet, LowerOperatorSet)
 """The passes for every model, with scatters or without."""
 
 LOWERING = (
-    Pass(write_sizes, Kind.GUARD, lambda s: s.given["fix"]),
-    Pass(inline_beside_quantizers, Kind.GUARD, lambda s: s.target.onnxruntime),
-    Pass(inline_sequence_functions),
-    Pass(inline_known_ifs),
-    Pass(share_masks),
-    Pass(drop_overwritten_updates, applies=lambda s: s.given["deterministic"]),
-    Pass(write_on_integers),
-    Pass(lower_scatters, Kind.REPORT),
-    Pass(simplify_gathers, Kind.REPORT, lambda s: s.reads),
-    Pass(shorten_shape_computations),
-    Pass(cancel_transposes),
+    WriteSizes,
+    InlineBesideQuantizers,
+    InlineSequenceFunctions,
+    InlineKnownIfs,
+    ShareMasks,
+    DropOverwrittenUpdates,
+    WriteOnIntegers,
+    LowerScatters,
+    SimplifyGathers,
+    ShortenShapeComputations,
+    CancelTransposes,
 )
 """The passes that replace scatters and gathers. If a job is ``forbidden``, they only report."""
 
-FITTING = (
-    Pass(fold_sizes, applies=lambda s: s.given["fix"] or s.target.is_device),
-    Pass(write_other_forms, applies=lambda s: s.target.is_limited),
-    Pass(move_above_quantizers, Kind.GUARD, lambda s: s.target.onnxruntime),
-)
+FITTING = (FoldSizes, WriteOtherForms, MoveAboveQuantizers)
 """The passes that fit other nodes to the target. If a job ``keeps_rest``, they do not run."""
 
-FINISHING = (
-    Pass(drop_default_reductions),
-    Pass(lower_rewritten, Kind.GUARD, lambda s: any(s.target.opsets())),
-    Pass(keep_apart, Kind.GUARD),
-    Pass(attach_fallbacks, Kind.GUARD, lambda s: s.target.has_scatterx),
-)
+FINISHING = (DropDefaultReductions, LowerRewritten, KeepApart, AttachFallbacks)
 """The passes for the whole result."""
 
-CHECKING = (Pass(check_target, Kind.GUARD, lambda s: s.target.is_limited or s.target.static_only),)
+CHECKING = (CheckTarget,)
 """The pass that changes nothing, and says what the target does not take."""
 
 PIPELINE = PREPARING + LOWERING + FITTING + FINISHING + CHECKING

@@ -21,23 +21,21 @@ from collections.abc import Callable, Iterable, Mapping
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lift_scatter import is_gather, is_scatter
+from onnx_scatterx.engine.lift.lifting import is_gather, is_scatter
 from onnx_scatterx.engine.mosaic.moves import MOVES, connected_moves
-from onnx_scatterx.engine.passes.job import KEPT, NUMBER, Job
-from onnx_scatterx.engine.passes.keep_apart import numbered_fusions
-from onnx_scatterx.engine.passes.move_above_quantizers import SoleReaders
-from onnx_scatterx.engine.plan.neighbours import read_only_by
+from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.passes.marks import KEPT, NUMBER
+from onnx_scatterx.engine.passes.sole_readers import SoleReaders
+from onnx_scatterx.engine.plan.exclusive import read_only_by
 from onnx_scatterx.fitting.empty_loops import EmptyLoops
-from onnx_scatterx.graphs.cleanup import become, cloned
+from onnx_scatterx.graphs.cleanup import cloned
 from onnx_scatterx.graphs.traversal import (
     all_graphs,
     all_nodes,
     called_function,
     graphs_of,
     makers,
-    nodes_within,
     reached,
-    readers,
 )
 from onnx_scatterx.text.reasons import Refusal
 
@@ -49,9 +47,7 @@ def until_safe(job: Job, lower: Callable[[Job], None], fit: Callable[[Job], None
     kept already, every scatter (``forbidden``); if only ``fit`` has an effect, the other nodes.
     """
     model = job.model
-    for number, node in enumerate(all_nodes(model)):
-        node.meta[NUMBER] = number
-    job.fusions = numbered_fusions(model)
+    job.number_nodes()
     loops, readers = EmptyLoops(model), SoleReaders(job)
     before = cloned(model) if loops or readers else model  # else nothing is refused
     is_fixed = bool(job.settings.given["fix"])
@@ -67,7 +63,7 @@ def until_safe(job: Job, lower: Callable[[Job], None], fit: Callable[[Job], None
             keeps_rest = True
         elif not _keep(before, exposed, _after) + _keep(before, other, _before):
             forbidden = next(iter(refused.values()))
-        become(model, cloned(before))
+        _become(model, cloned(before))
         job = job.restarted(forbidden, keeps_rest=keeps_rest)
         readers = SoleReaders(job)
 
@@ -81,7 +77,7 @@ def _keep(
 
     def around(node: ir.Node) -> list[ir.Node]:
         function = called_function(model, node)
-        called = [] if function is None else list(nodes_within(function.graph))
+        called = [] if function is None else all_nodes(function)
         return near(node) + holders.get(node.graph, []) + called
 
     new = 0
@@ -101,7 +97,7 @@ def _before(node: ir.Node) -> list[ir.Node]:
 
 def _after(node: ir.Node) -> list[ir.Node]:
     """Return the nodes that read a node directly."""
-    return readers(node.outputs)
+    return list(node.successors())
 
 
 _FLOATS = {t for t in ir.DataType if t.is_floating_point()}
@@ -127,7 +123,7 @@ def least_violating(job: Job, run: Callable[[Job], Job]) -> Job:
         if _missing(result) < _missing(best):
             best = result
     if best is not first:
-        become(model, best.model)
+        _become(model, best.model)
         best.model = model
         best.violations_if_kept, _ = _missing(first)
     return best
@@ -154,3 +150,14 @@ def _related(graph: ir.Graph) -> set[ir.Node]:
 def _missing(job: Job) -> tuple[int, int]:
     """Return how many violations a result has: of the target with its host, and of the device."""
     return sum(not violation.on_host for violation in job.violations), len(job.violations)
+
+
+def _become(model: ir.Model, other: ir.Model) -> None:
+    """Give a model the graph and the functions of another model, which must not be used further.
+
+    The IR version is that of the other model, too: it follows the operator sets and the functions.
+    """
+    model.graph = other.graph
+    model.ir_version = other.ir_version
+    model.functions.clear()
+    model.functions.update(other.functions)

@@ -12,7 +12,7 @@ from onnx_scatterx.assumptions.clauses import (
     at_sizes,
     equalities,
 )
-from onnx_scatterx.assumptions.fixed_sizes import open_sizes, places_of, template
+from onnx_scatterx.assumptions.fixed_sizes import fix_template, open_sizes, places_of
 from onnx_scatterx.engine.budget.limits import LIMITS
 from onnx_scatterx.engine.budget.spending import Budget, of_command
 from onnx_scatterx.engine.device.costs import check_sizes
@@ -22,17 +22,17 @@ from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.engine.plan.commit import written_nodes
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files.outside import follow_links
-from onnx_scatterx.fitting.unchecked_dims import READERS, forget_unchecked_dims
-from onnx_scatterx.graphs.cleanup import drop_unread, unread_constants
-from onnx_scatterx.graphs.traversal import all_graphs, is_scatterx_domain, nodes_within
+from onnx_scatterx.fitting.unchecked_dims import forget_unchecked_dims
+from onnx_scatterx.graphs.traversal import all_graphs, all_nodes, is_scatterx_domain
 from onnx_scatterx.observer import LOG, NOBODY, Observer
 from onnx_scatterx.pipeline.assumable import check_assumptions
 from onnx_scatterx.pipeline.order import check_passes, rewritten
+from onnx_scatterx.pipeline.unread import drop_unread, unread_constants
 from onnx_scatterx.processes.collection import raised_gc_threshold
 from onnx_scatterx.tell.builder import NodeRecord, report_of, told_records
 from onnx_scatterx.tell.report import Report
 from onnx_scatterx.text.reasons import LastBit, add_to_metadata
-from onnx_scatterx.text.visible import visible
+from onnx_scatterx.text.visible_text import visible
 
 
 @raised_gc_threshold()
@@ -73,14 +73,14 @@ def _optimized(
         why = job.forbidden.detail or job.forbidden
         raise ScatterXError(f"the sizes ({fixed}) cannot be written: {why}")
     drop_unread(model, unread)  # a plan may make some for a node that gets another form
-    forget_unchecked_dims(model, written_nodes(model, READERS))
+    forget_unchecked_dims(model, written_nodes(model))
     records = told_records(job, records)
     told = {why for record in records for why in record.entry.in_onnxruntime}
     told |= {str(LastBit.DEFINED)} if job.lowered.defined else set()
     told |= {str(LastBit.KERNEL)} if job.lowered.other_kernels else set()
     add_to_metadata(model.metadata_props, told)
     unused = [c for c in settings.assumed if set(at_sizes([c], fixed)).isdisjoint(job.assumed)]
-    wanted = template(model, equalities(given)) if settings.target.static_only else ""
+    wanted = fix_template(model, equalities(given)) if settings.target.static_only else ""
     report = replace(
         report_of(job, records, before, _operators(model)),
         fixed=tuple(fixed.symbols.items()),
@@ -119,8 +119,8 @@ def command_budget(model: ir.Model, settings: Settings) -> AbstractContextManage
 
 
 def _operators(model: ir.Model) -> Counter[str]:
-    counts = Counter(n.op_type for n in nodes_within(model.graph))
+    counts = Counter(n.op_type for n in all_nodes(model.graph))
     for function in model.functions.values():
         if not is_scatterx_domain(function.domain):  # not a fallback of ScatterX
-            counts.update(n.op_type for n in nodes_within(function.graph))
+            counts.update(n.op_type for n in all_nodes(function))
     return counts

@@ -24,7 +24,7 @@ from typing import IO, Any, Literal, Self
 from onnx_scatterx.errors import one_line
 from onnx_scatterx.observer import Counted
 from onnx_scatterx.processes.interrupts import postponed
-from onnx_scatterx.processes.scratch import MARK, end_all
+from onnx_scatterx.processes.scratch_folders import MARK, end_all
 from onnx_scatterx.processes.serving import RawTensor, receive, send
 
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import IO, Any, Protocol
 
 from onnx_scatterx.processes.interrupts import end_soon, stoppable
-from onnx_scatterx.processes.scratch import MARK, end_all
+from onnx_scatterx.processes.scratch_folders import MARK, end_all
 
 
 @dataclass(frozen=True)

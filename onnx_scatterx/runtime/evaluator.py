@@ -17,8 +17,9 @@ import numpy as np
 import onnx
 
 from onnx_scatterx.errors import MissingRuntimeError, one_line
+from onnx_scatterx.processes.child import NoReply
 from onnx_scatterx.runtime.session import EVALUATOR
-from onnx_scatterx.runtime.worker_client import ModelFile, NoReply, Runner, from_raw, to_raw
+from onnx_scatterx.runtime.worker_client import ModelFile, Runner, from_raw, to_raw
 
 
 def runner_of(model: ModelFile, library: str | None = None) -> Runner:

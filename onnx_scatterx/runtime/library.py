@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from onnx_scatterx.errors import ScatterXError, one_line
-from onnx_scatterx.files.reading import is_utf8, note_read
+from onnx_scatterx.files.reading import note_read
 
 _ENDINGS = {"darwin": ".dylib", "win32": ".dll"}  # by sys.platform; .so elsewhere
 _REASON = "not_built.txt"  # what custom_ops/backend.py writes
@@ -81,3 +81,16 @@ def _installed(name: str) -> Path | None:
         files = []
     found = (Path(str(file.locate())) for file in files if file.name == name)
     return next((path for path in found if path.is_file()), None)
+
+
+def is_utf8(path: str) -> bool:
+    r"""Return whether a path is valid UTF-8; libraries in C++ take no other paths.
+
+    >>> is_utf8("größe.onnx"), is_utf8(os.fsdecode(b"\xff.onnx"))
+    (True, False)
+    """
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -14,11 +14,12 @@ import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError, ScatterXError
 from onnx_scatterx.files.data import ir_tensors, to_proto
-from onnx_scatterx.files.io import AnyModel, ModelSource, check_file, load, note_model, save
+from onnx_scatterx.files.io import check_file, load, note_model
+from onnx_scatterx.files.model_source import AnyModel, ModelSource
 from onnx_scatterx.files.outside import is_within, together
-from onnx_scatterx.files.save import MESSAGE_LIMIT
+from onnx_scatterx.files.saving import MESSAGE_LIMIT, save
 from onnx_scatterx.processes.child import NoReply
-from onnx_scatterx.processes.scratch import scratch
+from onnx_scatterx.processes.scratch_folders import scratch
 from onnx_scatterx.processes.serving import RawTensor
 from onnx_scatterx.runtime.array_files import DeclaredInput, validated_inputs
 from onnx_scatterx.runtime.session import library_for

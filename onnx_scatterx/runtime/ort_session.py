@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import onnxruntime as ort
 
-from onnx_scatterx.files.reading import is_utf8
 from onnx_scatterx.processes.serving import RawTensor
+from onnx_scatterx.runtime.library import is_utf8
 from onnx_scatterx.runtime.timing import Call
 
 if TYPE_CHECKING:

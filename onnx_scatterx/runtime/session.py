@@ -12,12 +12,14 @@ import onnx_ir as ir
 
 from onnx_scatterx.errors import MissingRuntimeError, ModelError, ScatterXError, one_line
 from onnx_scatterx.files.data import from_proto, ir_tensors, locations, to_proto
-from onnx_scatterx.files.io import AnyModel, ModelSource, load
+from onnx_scatterx.files.io import check_file, load
+from onnx_scatterx.files.model_source import AnyModel, ModelSource
 from onnx_scatterx.files.outside import follow_links
+from onnx_scatterx.files.saving import save
 from onnx_scatterx.graphs.traversal import all_nodes, called_function, is_scatterx_domain
 from onnx_scatterx.observer import LOG
 from onnx_scatterx.processes.interrupts import postponed
-from onnx_scatterx.processes.scratch import scratch
+from onnx_scatterx.processes.scratch_folders import scratch
 from onnx_scatterx.runtime.library import REMEDY, library_path, missing_library
 
 if TYPE_CHECKING:
@@ -159,8 +161,6 @@ def _opened(
 ) -> ort.InferenceSession:
     import onnxruntime as ort
 
-    from onnx_scatterx.files import io as model_io
-
     given = ModelSource.of(model)
     content = given.model
     if isinstance(content, onnx.ModelProto) and given.directory and locations(content):
@@ -172,7 +172,7 @@ def _opened(
         if size > _MESSAGE_LIMIT or any(isinstance(t, ir.ExternalTensor) for t in tensors):
             with scratch() as directory:
                 path = directory / "model.onnx"
-                model_io.save(content, path)
+                save(content, path)
                 return ort.InferenceSession(path, options, providers, **more)
         content = to_proto(content)
     if isinstance(content, onnx.ModelProto):
@@ -180,6 +180,6 @@ def _opened(
     from onnx_scatterx.runtime.ort_session import source
 
     path = content
-    model_io.check_file(path)
+    check_file(path)
     with source(os.fspath(path), None, options) as argument:
         return ort.InferenceSession(argument, options, providers, **more)

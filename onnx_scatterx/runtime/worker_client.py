@@ -14,7 +14,7 @@ from onnx_scatterx.errors import MissingRuntimeError, one_line
 from onnx_scatterx.graphs.constants import packed
 from onnx_scatterx.graphs.traversal import all_nodes
 from onnx_scatterx.processes.child import Closing, NoReply, PythonChild, Reply
-from onnx_scatterx.processes.scratch import scratch
+from onnx_scatterx.processes.scratch_folders import scratch
 from onnx_scatterx.processes.serving import RawTensor
 from onnx_scatterx.runtime.session import require_runtime
 

@@ -14,17 +14,18 @@ from onnx_scatterx.assumptions.clauses import Clause
 from onnx_scatterx.engine.analysis.domain.call import Knowledge, Scope
 from onnx_scatterx.engine.budget.spending import within_limits
 from onnx_scatterx.engine.lift.access import Access
-from onnx_scatterx.engine.lift.bounds import LAST_WINS, Duplicates, duplicates_of
 from onnx_scatterx.engine.lift.in_theory import InTheory
-from onnx_scatterx.engine.lift.lift_scatter import Scatter, is_scatter
+from onnx_scatterx.engine.lift.lifting import Scatter, is_scatter
 from onnx_scatterx.engine.lift.node_names import NodeNames
-from onnx_scatterx.engine.lift.quantization import QUANTIZED
-from onnx_scatterx.engine.passes.job import NUMBER, Job
+from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.passes.marks import LAST_WINS, NUMBER
 from onnx_scatterx.engine.plan.commit import Outcome, work_text
+from onnx_scatterx.engine.quantizers.quantization import QUANTIZED
 from onnx_scatterx.engine.terms.terms import Symbol
 from onnx_scatterx.engine.write.kernels import needed
 from onnx_scatterx.engine.write.native.unique import is_unique
 from onnx_scatterx.graphs.traversal import all_nodes, written
+from onnx_scatterx.tell.duplicates import Duplicates, duplicates_of
 from onnx_scatterx.tell.entries import Action, Entry, GatherReport, ScatterReport
 from onnx_scatterx.tell.report import Report
 from onnx_scatterx.tell.term_text import footprint_text

@@ -9,14 +9,15 @@ from typing import Any
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.bounds import Duplicates
-from onnx_scatterx.engine.lift.copies import Moved
+from onnx_scatterx.files.data import ir_tensors
 from onnx_scatterx.files.io import Opened
-from onnx_scatterx.files.size import external_size, file_size
+from onnx_scatterx.files.size import file_size
+from onnx_scatterx.tell.copies import Moved
+from onnx_scatterx.tell.duplicates import Duplicates
 from onnx_scatterx.tell.index_map import IndexMap
 from onnx_scatterx.tell.sketch import Excerpt
 from onnx_scatterx.text.reasons import Reason, Refusal
-from onnx_scatterx.text.visible import plain_fields
+from onnx_scatterx.text.visible_text import plain_fields
 
 _BYTES = 10_000
 _UNITS = ("kB", "MB", "GB", "TB")
@@ -262,3 +263,10 @@ def legend(entries: Iterable[Entry]) -> list[str]:
     if any(entry.detail is not None and entry.detail.lacks(entry.footprint) for entry in shown):
         words.append("letters in [ ]: long terms, which explain prints")
     return ["; ".join(words)] if words else []
+
+
+def external_size(model: ir.Model) -> int:
+    """Return the bytes of a model's external data; a shared part of a file counts once."""
+    outside = (t for t in ir_tensors(model) if isinstance(t, ir.ExternalTensor))
+    lengths = {(str(t.path), t.offset or 0): t.length or t.nbytes for t in outside}
+    return sum(lengths.values())

@@ -20,7 +20,7 @@ from onnx_scatterx.engine.budget.spending import LimitError, budget, own_budget,
 from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.files.io import AnyModel
+from onnx_scatterx.files.model_source import AnyModel
 from onnx_scatterx.graphs.cleanup import cloned
 from onnx_scatterx.observer import NOBODY, Observer, Progress
 from onnx_scatterx.options.table import Options
@@ -37,7 +37,7 @@ from onnx_scatterx.tell.kept_advice import Advice, Way
 from onnx_scatterx.tell.report import Report
 from onnx_scatterx.tell.sections import parts
 from onnx_scatterx.text.reasons import Reason
-from onnx_scatterx.text.visible import in_lines, visible
+from onnx_scatterx.text.visible_text import in_lines, visible
 
 _INDENT = 12
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from onnx_scatterx.text.visible import middle, plain_fields
+from onnx_scatterx.text.visible_text import middle, plain_fields
 
 _NAMED, _LETTERS = 2, 200  # nodes that a line names, if they are many, and letters of each
 

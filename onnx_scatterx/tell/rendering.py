@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from onnx_scatterx.text.visible import as_json, in_lines, middle, visible
+from onnx_scatterx.text.visible_text import as_json, in_lines, middle, visible
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult

@@ -19,7 +19,7 @@ from onnx_scatterx.tell.entries import (
 from onnx_scatterx.tell.kept_advice import Advice, counted, named
 from onnx_scatterx.tell.refused import is_error, refused_lines
 from onnx_scatterx.tell.rendering import ShownInTables
-from onnx_scatterx.text.visible import as_json, plain_fields, visible
+from onnx_scatterx.text.visible_text import as_json, plain_fields, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

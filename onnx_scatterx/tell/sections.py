@@ -9,10 +9,10 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.budget.spending import within_limits
 from onnx_scatterx.engine.lift.access import Access
-from onnx_scatterx.engine.lift.copies import Moved, copies_of, moved
 from onnx_scatterx.engine.lift.in_theory import InTheory
-from onnx_scatterx.graphs.traversal import Wiring
+from onnx_scatterx.engine.passes.wiring import Wiring
 from onnx_scatterx.tell.builder import NodeRecord
+from onnx_scatterx.tell.copies import Moved, copies_of, moved
 from onnx_scatterx.tell.entries import Action, Entry, EntryDetail, ScatterReport
 from onnx_scatterx.tell.index_map import IndexMap, index_map
 from onnx_scatterx.tell.sketch import Excerpts

@@ -20,8 +20,9 @@ from typing import Literal, NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lift_scatter import is_scatter
-from onnx_scatterx.graphs.traversal import SCATTERS, Wired, Wiring, makers, reached
+from onnx_scatterx.engine.lift.lifting import is_scatter
+from onnx_scatterx.engine.passes.wiring import Wired, Wiring
+from onnx_scatterx.graphs.traversal import SCATTERS, makers, reached
 from onnx_scatterx.grouping import grouped
 
 MOST_NODES = 30  # that are shown one by one
@@ -263,7 +264,5 @@ class Excerpts:
         def new(values: Iterable[ir.Value | None]) -> list[ir.Node]:
             return [node for node in makers(values) if node not in self._wiring.nodes]
 
-        return [
-            Wired(n.op_type, n.name or n.outputs[0].name or "", tuple(n.inputs), tuple(n.outputs))
-            for n in [*reached(new(ends), lambda node: new(node.inputs))][::-1]
-        ]
+        nodes = [*reached(new(ends), lambda node: new(node.inputs))]
+        return [Wired.of(node) for node in nodes[::-1]]

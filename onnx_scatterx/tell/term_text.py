@@ -11,13 +11,20 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, size_name
 from onnx_scatterx.engine.lift.access import Access
+from onnx_scatterx.engine.lift.affine import modulus_of
 from onnx_scatterx.engine.lift.footprint import Piece
-from onnx_scatterx.engine.lift.in_theory import InTheory, modulus_of
+from onnx_scatterx.engine.lift.in_theory import InTheory
 from onnx_scatterx.engine.terms.terms import Atom, Lookup, Symbol, Term, element
 from onnx_scatterx.text.reasons import Refusal
-from onnx_scatterx.text.visible import middle, shortened
-from onnx_scatterx.theory import components
-from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant
+from onnx_scatterx.text.visible_text import middle, shortened
+from onnx_scatterx.theory.components import (
+    Affine,
+    AffineModulo,
+    Component,
+    Constant,
+    affine_text,
+)
+from onnx_scatterx.theory.components import Lookup as LookupComponent
 
 _SHOWN = 24  # numbers of a table
 _LEGEND = 12
@@ -143,11 +150,11 @@ def component_text(component: Component[Any], wording: TermFormatter) -> str:
         case Constant(value):
             return wording.text(value)
         case Affine(start, step, dim):
-            return components.line(start, step, dim, wording.text)
+            return affine_text(start, step, dim, wording.text)
         case AffineModulo(start, step, dim, modulus):
-            line = components.line(start, step, dim, wording.text)
+            line = affine_text(start, step, dim, wording.text)
             return f"({line}) mod {_factor(wording.text(modulus))}"
-        case components.Lookup(dims, values):
+        case LookupComponent(dims, values):
             if isinstance(values, np.ndarray):
                 index = ", ".join(f"I_{d}" for d in dims)
                 return f"{wording.table(values)}[{index}]"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapp
 from dataclasses import dataclass
 from typing import TypeVar, cast
 
-from onnx_scatterx.text.visible import shortened
+from onnx_scatterx.text.visible_text import shortened
 
 T = TypeVar("T")
 

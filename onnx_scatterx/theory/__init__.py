@@ -26,6 +26,10 @@ numbers two definitions as 2, and two as 10. Here the first of each has the lett
 The paper does not define reads: a ``Gathering`` is a read. ``moves`` writes scatterings and
 gatherings as strided copies, which the paper does not have. docs/errata.md lists the corrections of
 the paper, with reasons.
+
+Come here for the definitions of the paper, and in ``theory.conventions`` for the scatters of other
+frameworks. Not for what the optimizer does with a scatter: it has a form of its own, over sizes
+that are symbols (``engine.lift``).
 """
 
 from onnx_scatterx.theory.algorithm import (
@@ -37,7 +41,6 @@ from onnx_scatterx.theory.algorithm import (
     traverse,
 )
 from onnx_scatterx.theory.drawing import picture
-from onnx_scatterx.theory.moves import Move, moves
 from onnx_scatterx.theory.nondeterminism import Outcomes, outcomes
 from onnx_scatterx.theory.picks import (
     Pick,
@@ -50,6 +53,7 @@ from onnx_scatterx.theory.picks import (
     subtensor,
 )
 from onnx_scatterx.theory.scattering import Gathering, Gradients, Reduction, Scattering
+from onnx_scatterx.theory.strided_copies import Move, moves
 from onnx_scatterx.theory.theorem import (
     DisseminatedSlice,
     Impossibility,

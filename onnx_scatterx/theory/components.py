@@ -124,10 +124,10 @@ def coordinate(component: Component[N]) -> int | None:
     return None
 
 
-def line(start: Any, step: int, dim: int, text: Callable[[Any], str] = str) -> str:
+def affine_text(start: Any, step: int, dim: int, text: Callable[[Any], str] = str) -> str:
     """Write ``start + step * I_dim`` as a formula; ``text`` writes the start.
 
-    >>> line(3, -1, 0), line(0, 2, 1)
+    >>> affine_text(3, -1, 0), affine_text(0, 2, 1)
     ('3 - I_0', '2*I_1')
     """
     slope = f"I_{dim}" if abs(step) == 1 else f"{abs(step)}*I_{dim}"

@@ -17,8 +17,8 @@ from itertools import product
 from math import prod
 
 from onnx_scatterx.grouping import grouped
-from onnx_scatterx.text.visible import as_html
-from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant, line
+from onnx_scatterx.text.visible_text import as_html
+from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant, affine_text
 from onnx_scatterx.theory.picks import Index, Pick, indices
 from onnx_scatterx.theory.scattering import Gathering, Reduction, Scattering
 from onnx_scatterx.theory.theorem import Impossibility, disjoint_representation, disseminated_slices
@@ -29,13 +29,13 @@ HEADING = 18  # pixels above the margin, for the index of the block
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class PixelGrid:
     """The places of the cells of a shape, in pixels from the grid's upper left corner.
 
-    >>> grid = Grid((2, 3), 30, 20)
+    >>> grid = PixelGrid((2, 3), 30, 20)
     >>> grid.cell((1, 2)), grid.width, grid.height
     ((82, 42), 112, 62)
-    >>> Grid((2, 2, 3), 30, 20).block((1,))
+    >>> PixelGrid((2, 2, 3), 30, 20).block((1,))
     (124, 0)
     """
 
@@ -174,7 +174,7 @@ class _Drawn:
         self.title = f"{name} {shape}"
         self.names, self.fills, self.marked = names, fills, marked
         letters = max(map(len, names.values()), default=1)
-        self.grid = Grid(shape, max(_CELL, letters * _LETTER + 8), _CELL)
+        self.grid = PixelGrid(shape, max(_CELL, letters * _LETTER + 8), _CELL)
         self.width = max(self.grid.width, len(self.title) * _LETTER)
         self.height = _LINE + self.grid.height
 
@@ -266,9 +266,9 @@ def formula(component: Component[int]) -> str:
         case Constant(value):
             return str(value)
         case Affine(start, step, dim):
-            return line(start, step, dim)
+            return affine_text(start, step, dim)
         case AffineModulo(start, step, dim, modulus):
-            inner = line(start, step, dim)
+            inner = affine_text(start, step, dim)
             return f"{inner if inner == f'I_{dim}' else f'({inner})'} mod {modulus}"
         case _:
             return f"f({', '.join(f'I_{d}' for d in component.dims)})"

@@ -18,7 +18,7 @@ so the slice moves to its place in data unchanged, and f decides where.
 
 from dataclasses import dataclass
 
-from onnx_scatterx.text.visible import in_lines
+from onnx_scatterx.text.visible_text import in_lines
 from onnx_scatterx.theory.picks import Index, index_of, picked_slices
 from onnx_scatterx.theory.transformer import XTransformer
 from onnx_scatterx.theory.verdict import Obstacle

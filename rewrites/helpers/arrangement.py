@@ -15,12 +15,14 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.tensor import Shape
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
-from onnx_scatterx.engine.plan.rule import Context
-from onnx_scatterx.engine.terms.terms import Term, term
-from onnx_scatterx.engine.write.reshape import reshape
-from onnx_scatterx.text.reasons import refuse_unless
+from onnx_scatterx.engine.rules import (
+    Context,
+    Scatter,
+    Shape,
+    Term,
+    refuse_unless,
+    term,
+)
 
 
 @dataclass(frozen=True)
@@ -84,19 +86,19 @@ class Arrangement:
         """Write the data as arranged."""
         s = self.scatter
         x = context.writer.transpose(s.data, s.dtype, self._data_perm)
-        return reshape(context.numbers, x, s.dtype, self._split, self.shape, s.facts)
+        return context.numbers.reshape(x, s.dtype, self._split, self.shape, s.facts)
 
     def update(self, context: Context) -> ir.Value:
         """Write the updates as arranged."""
         s = self.scatter
         x = context.writer.transpose(s.updates, s.dtype, self.dims_in_order)
         split = tuple(s.shape[d] for d in self.dims_in_order)
-        return reshape(context.numbers, x, s.dtype, split, self.merged(split), s.facts)
+        return context.numbers.reshape(x, s.dtype, split, self.merged(split), s.facts)
 
     def back(self, x: ir.Value, context: Context) -> ir.Value:
         """Write arranged data in its own shape."""
         s = self.scatter
-        x = reshape(context.numbers, x, s.dtype, self.shape, self._split, s.facts)
+        x = context.numbers.reshape(x, s.dtype, self.shape, self._split, s.facts)
         perm = self._data_perm
         return context.writer.transpose(x, s.dtype, [perm.index(c) for c in range(len(perm))])
 

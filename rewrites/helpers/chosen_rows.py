@@ -21,19 +21,25 @@ from itertools import islice
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.tensor import ElementOf, Shape, TensorValue
-from onnx_scatterx.engine.lift.access import simplified_targets
-from onnx_scatterx.engine.lift.footprint import affine_along
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
-from onnx_scatterx.engine.plan.rule import Context
-from onnx_scatterx.engine.terms.terms import Term, coord, element
-from onnx_scatterx.graphs.traversal import is_operator, makers, reached
+from onnx_scatterx.engine.rules import (
+    Context,
+    Refusal,
+    Scatter,
+    Shape,
+    Term,
+    attempt,
+    coord,
+    granted,
+    made_by,
+    reached,
+    refuse_unless,
+    term,
+)
 from onnx_scatterx.rewrites.helpers.masked_updates import Updates, updates_in_order
 from onnx_scatterx.rewrites.helpers.masks import Mask, as_bools, mask_of
-from onnx_scatterx.text.reasons import Refusal, attempt, granted, refuse_unless
 
 _BOOL = ir.DataType.BOOL
-_NODES = 64  # at most so many nodes before the indices are visited
+_VALUES = 256  # at most so many values before the indices are visited
 
 
 @dataclass(frozen=True)
@@ -63,7 +69,7 @@ class ChosenRows:
 
 def chosen_rows(scatter: Scatter, context: Context) -> ChosenRows:
     """Return a scatter as one of all the updates from which a mask chooses, or refuse."""
-    indices, known = granted(scatter.indices), context.provenance.abstract
+    indices, known = granted(scatter.indices), context.known
     kind = granted(known(indices).dtype)
     columns = scatter.node.op_type == "ScatterND"
     refuse_unless(columns or scatter.node.op_type in ("Scatter", "ScatterElements"))
@@ -78,40 +84,29 @@ def chosen_rows(scatter: Scatter, context: Context) -> ChosenRows:
     index_shape = (*mask.shape, *(scatter.shape[d] for d in more), *last)
     own = _written_as(indices, kind, index_shape, mask, scatter, context)
     new = _written_as(scatter.updates, scatter.dtype, shape, mask, scatter, context)
-    places = ir.Value(name="all/indices", type=ir.TensorType(kind))
-    values = ir.Value(name="all/updates", type=ir.TensorType(scatter.dtype))
+    places, described = context.with_placeholder("all/indices", kind, index_shape)
+    values, described = described.with_placeholder("all/updates", scatter.dtype, shape)
 
     at = [coord(d) for d in range(len(index_shape) - len(last))]
-    origin, moved = ElementOf(scatter, places), _behind(depth, len(scatter.shape))
+    moved = _behind(depth, len(scatter.shape))
     targets: list[Term] = []
     for c, t in enumerate(scatter.index_exprs):
         if 0 in t.coords:  # a term would need the number of the chosen row
-            refuse_unless(c in scatter.named and affine_along(t) is None)
-            column = [c - scatter.named[0]] if columns else []
-            targets.append(element(origin, [*at, *column], name="i"))
+            refuse_unless(c in scatter.named and scatter.affine(c) is None)
+            column = [term(c - scatter.named[0])] if columns else []
+            targets.append(context.element(places, [*at, *column]))
         else:
             targets.append(t.at(moved))
-    exprs, signs, facts = simplified_targets(
-        context.provenance.facts, scatter.data_shape, shape, targets, scatter.named
+    given, rank = context.facts, len(at)
+    whole = scatter.of_updates(
+        values, shape, targets, given, indices=places, index_rank=rank, signed=scatter.named
     )
-    whole = replace(
-        scatter,
-        indices=places,
-        updates=values,
-        shape=shape,
-        index_exprs=exprs,
-        nonnegative=signs,
-        index_dims=tuple(range(len(at))),
-        facts=facts,
-    )
-    described = context.provenance.describing(places, TensorValue(kind, index_shape))
-    described = described.describing(values, TensorValue(scatter.dtype, shape))
 
     def prepare() -> None:
         context.writer.replaced[places] = context.writer.resolve(own())
         context.writer.replaced[values] = context.writer.resolve(new())
 
-    return ChosenRows(whole, replace(context, provenance=described), mask, prepare)
+    return ChosenRows(whole, described, mask, prepare)
 
 
 def _behind(depth: int, rank: int) -> dict[int, Term]:
@@ -122,12 +117,15 @@ def _behind(depth: int, rank: int) -> dict[int, Term]:
 def _counted(indices: ir.Value) -> ir.Node | None:
     """Return the nearest NonZero whose positions are read to compute the indices."""
 
-    def near(node: ir.Node) -> list[ir.Node]:
-        reads = is_operator(node, ("Gather", "GatherND"))
-        return makers(node.inputs[1:] if reads else node.inputs)
+    def near(value: ir.Value) -> list[ir.Value]:
+        node = value.producer()
+        if node is None:
+            return []
+        reads = node.domain == "" and node.op_type in ("Gather", "GatherND")
+        return [v for v in (node.inputs[1:] if reads else node.inputs) if v is not None]
 
-    nodes = islice(reached(makers([indices]), near), _NODES)
-    return next((node for node in nodes if is_operator(node, ("NonZero",))), None)
+    values = islice(reached([indices], near), _VALUES)
+    return next((node for v in values if (node := made_by(v, "NonZero")) is not None), None)
 
 
 def _written_as(

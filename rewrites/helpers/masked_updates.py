@@ -19,14 +19,17 @@ from enum import Enum
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.tensor import Shape
-from onnx_scatterx.engine.budget.spending import budget
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
-from onnx_scatterx.engine.plan.last_bits import computes_alike
-from onnx_scatterx.engine.plan.rule import Context
-from onnx_scatterx.engine.write.reduce import select
+from onnx_scatterx.engine.rules import (
+    Context,
+    Reduction,
+    Refusal,
+    Scatter,
+    Shape,
+    attempt,
+    granted,
+    refuse_unless,
+)
 from onnx_scatterx.rewrites.helpers.masks import Mask, read_by_mask
-from onnx_scatterx.text.reasons import Refusal, attempt, granted, refuse_unless
 
 _IN_ORDER = ("Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze")  # of their elements
 _NODES = 64  # of one function
@@ -103,7 +106,7 @@ class _Follower:
         """Return what a value is over the data."""
         key = value, len(self.shape), has
         if key not in self.seen:
-            budget().charge_part(1)
+            self.context.charge()
             self.seen[key] = attempt(lambda: self._of(value, has))
         return granted(self.seen[key])
 
@@ -112,7 +115,7 @@ class _Follower:
             return self._broadcast(value)
         node = granted(value.producer())
         refuse_unless(node.domain == "" and node.inputs)
-        refuse_unless(node.graph is self.context.provenance.graph)
+        refuse_unless(node.graph is self.context.graph)
         first = granted(node.inputs[0])
         if node.op_type in _IN_ORDER:
             return self.of(first, has)
@@ -129,12 +132,12 @@ class _Follower:
 
     def _broadcast(self, value: ir.Value) -> Updates:
         """Return a value of the graph, if it has no more axes than the data."""
-        rank = granted(self.context.provenance.abstract(value).rank)
+        rank = granted(self.context.known(value).rank)
         refuse_unless(rank <= len(self.shape))
         return Updates(lambda _, __: value, rank)
 
     def _is_one(self, value: ir.Value) -> bool:
-        shape = self.context.provenance.abstract(value).static_shape
+        shape = self.context.known(value).static_shape
         return shape is not None and math.prod(shape) == 1
 
     def _trailing(self, value: ir.Value) -> int | None:
@@ -142,7 +145,7 @@ class _Follower:
 
         The first dim of the value counts elements of the mask.
         """
-        whole, data = self.context.provenance.abstract(value).shape, self.scatter.data_shape
+        whole, data = self.context.known(value).shape, self.scatter.data_shape
         if not whole or len(whole) - 1 > len(data) or len(self.shape) < len(data):
             return None
         tail = len(whole) - 1
@@ -158,20 +161,20 @@ class _Follower:
 
     def _is_vector(self, value: ir.Value, whole: ir.Value) -> bool:
         """Return whether a tensor is repeated along all dims but the trailing ones of another."""
-        shape, tail = self.context.provenance.abstract(value).shape, self._trailing(whole)
+        shape, tail = self.context.known(value).shape, self._trailing(whole)
         while shape and shape[0].constant == 1:
             shape = shape[1:]
         return shape is not None and tail is not None and len(shape) <= tail
 
     def _function(self, node: ir.Node, has: _Has) -> Updates:
         """Return an element-wise function of tensors over the data."""
-        known = self.context.provenance.abstract
+        known = self.context.known
         dtypes = [None if v is None else known(v).dtype for v in node.inputs]
         (*_, output) = node.outputs
         self.functions += 1
         refuse_unless(self.functions <= _NODES)
         dtype = granted(known(output).dtype or output.dtype)
-        refuse_unless(computes_alike(node, dtypes, last_bits=self.context.last_bits))
+        refuse_unless(self.context.computes_alike(node, dtypes))
         parts = [None if v is None else self._operand(v, output, has) for v in node.inputs]
         refuse_unless(self._is_alike_alone(node))
 
@@ -180,7 +183,7 @@ class _Follower:
         def make(inputs: list[ir.Value | None], mask: Condition) -> ir.Value:
             if guarded:
                 one = w.constant(np.ones((), dtype.numpy()), dtype)
-                inputs[1] = select(w, mask(), granted(inputs[1]), one, dtype)
+                inputs[1] = Reduction(w, "none", dtype).where(mask(), one, granted(inputs[1]))
             attributes = {name: a.value for name, a in node.attributes.items()}
             return w.node(node.op_type, inputs, dtype, **attributes)
 
@@ -193,7 +196,7 @@ class _Follower:
         """Return an operand of a node over the data."""
         if self._is_one(value) or self._is_vector(value, output):
             return self._broadcast(value)
-        known, equal = self.context.provenance.abstract, self.scatter.facts.equal
+        known, equal = self.context.known, self.scatter.facts.equal
         shape, whole = granted(known(value).shape), granted(known(output).shape)
         refuse_unless(len(shape) == len(whole))
         if all(map(equal, shape, whole)):
@@ -247,11 +250,11 @@ def _if_read(updates: Updates) -> Updates:
 def is_head(node: ir.Node, context: Context) -> bool:
     """Return whether a Slice takes the first elements of a vector."""
     starts = node.inputs[1] if len(node.inputs) > 1 else None
-    known = None if starts is None else context.provenance.abstract(starts).constant
+    known = None if starts is None else context.known(starts).constant
     steps = node.inputs[4] if len(node.inputs) > 4 else None
-    unit = steps is None or _all_equal(context.provenance.abstract(steps).constant, 1)
+    unit = steps is None or _all_equal(context.known(steps).constant, 1)
     first = node.inputs[0]
-    rank = None if first is None else context.provenance.abstract(first).rank
+    rank = None if first is None else context.known(first).rank
     return rank == 1 and unit and _all_equal(known, 0)
 
 

@@ -14,17 +14,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import cast
+from typing import NamedTuple
 
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.tensor import ElementOf, Shape, TensorValue
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
-from onnx_scatterx.engine.plan.rule import Context
-from onnx_scatterx.engine.terms.terms import Symbol, Term, term
-from onnx_scatterx.graphs.traversal import made_by, written
-from onnx_scatterx.text.reasons import granted, only, refuse_unless
+from onnx_scatterx.engine.rules import (
+    Context,
+    Scatter,
+    Shape,
+    Symbol,
+    TensorValue,
+    Term,
+    granted,
+    made_by,
+    only,
+    refuse_unless,
+    term,
+    written,
+)
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 _ROUNDS = 8  # writes that may replace one by a mask
@@ -89,47 +97,56 @@ class Masked:
         return all(self.scatter.facts.equal(a, b) for a, b in pairs)
 
 
-def mask_under(origins: set[object], context: Context) -> Mask:
-    """Return the mask that a NonZero counts, given the only origin of elements, or refuse."""
-    origin = only(origins)
-    refuse_unless(isinstance(origin, ElementOf))
-    return mask_of(made_by(cast("ElementOf", origin).value, "NonZero"), context)
+def mask_under(rows: Iterable[Row], context: Context) -> Mask:
+    """Return the mask that a NonZero counts, given rows of its positions, or refuse.
+
+    All must be rows of one tensor, as it is in one run of a body.
+    """
+    _, value = only({(row.symbol.origin, row.value) for row in rows})
+    return mask_of(made_by(value, "NonZero"), context)
 
 
 def mask_of(node: ir.Node | None, context: Context) -> Mask:
     """Return the mask that a NonZero of the graph counts, or refuse."""
     node = granted(node)
-    refuse_unless(node.graph is context.provenance.graph)
-    mask, known = granted(node.inputs[0]), context.provenance.abstract
+    refuse_unless(node.graph is context.graph)
+    mask, known = granted(node.inputs[0]), context.known
     shape = granted(known(node.outputs[0]).shape)
     refuse_unless(known(mask).shape)
     return Mask(mask, known(mask), shape[1])
 
 
-def row_of(target: Term) -> tuple[Symbol, int, int] | None:
-    """Return (atom, r, d) where a target is row r of a tensor at x_d, else None."""
-    (atom,) = target.atoms if len(target.atoms) == 1 else (None,)
-    if not isinstance(atom, Symbol) or target is not term(atom) or len(atom.parts) != 2:
+class Row(NamedTuple):
+    """A target that is row ``row`` of a tensor of two dims, at ``x_dim``."""
+
+    symbol: Symbol
+    value: ir.Value
+    row: int
+    dim: int
+
+
+def row_of(target: Term, context: Context) -> Row | None:
+    """Return a target as a row of a tensor at a coordinate, or None."""
+    read = context.element_read(target)
+    if read is None or len(read[0].parts) != 2:
         return None
-    row, dim = atom.parts[0].constant, atom.parts[1].dim
-    return None if row is None or dim is None else (atom, row, dim)
+    row, dim = read[0].parts[0].constant, read[0].parts[1].dim
+    return None if row is None or dim is None else Row(*read, row, dim)
 
 
 def masked(scatter: Scatter, context: Context) -> Masked:
     """Return a scatter as a write by a mask, or refuse if it is not a write by a mask."""
     rows: dict[int, int] = {}  # dim of the mask -> axis
-    origins, dims, others = set[object](), set(), scatter.in_full()
+    found, others = list[Row](), scatter.in_full()
     for axis, target, _ in scatter.by_axis():
         if axis not in others:
-            atom, row, dim = granted(row_of(target))
-            refuse_unless(row not in rows)
-            rows[row] = axis
-            origins.add(atom.origin)
-            dims.add(dim)
+            found.append(granted(row_of(target, context)))
+            refuse_unless(found[-1].row not in rows)
+            rows[found[-1].row] = axis
     used = others.values()
-    dim = only(dims)
+    dim = only({row.dim for row in found})
     refuse_unless(len({*used, dim}) == len(used) + 1 == len(scatter.shape))
-    mask = mask_under(origins, context)
+    mask = mask_under(found, context)
     refuse_unless(max(rows) < len(mask.shape))
     # If an axis is empty, nothing is written.
     facts = scatter.facts.assuming(*(scatter.data_shape[a] - 1 for a in rows.values()))
@@ -184,7 +201,7 @@ def placed(
     return w.axes("Unsqueeze", w.transpose(x, dtype, order), dtype, list(added))
 
 
-_Read = tuple[ir.Value, list[Symbol]]
+_Read = tuple[ir.Value, list[Row]]
 """A tensor, and the rows of a NonZero by which it is read, in the order of its leading axes."""
 
 
@@ -197,14 +214,14 @@ def read_by_mask(
     node.
     """
     indices, equal = granted(node.inputs[1]), scatter.facts.equal
-    rows = context.provenance.abstract(indices)
+    rows = context.known(indices)
     refuse_unless(rows.shape is not None)
     read = _by_position if node.op_type == "Gather" else _by_rows
-    source, symbols = read(node, rows, scatter, context)
-    own = granted(context.provenance.abstract(source).shape)
+    source, parts = read(node, rows, scatter, context)
+    own = granted(context.known(source).shape)
     refuse_unless(len(own) == len(shape) and all(map(equal, own, shape)))
-    other = mask_under({symbol.origin for symbol in symbols}, context)
-    refuse_unless(len(other.shape) == len(symbols) and equal(rows.dims[0], other.count))
+    other = mask_under(parts, context)
+    refuse_unless(len(other.shape) == len(parts) and equal(rows.dims[0], other.count))
     refuse_unless(_is_repeated(other, mask, scatter))
     return source
 
@@ -215,9 +232,9 @@ def _by_rows(node: ir.Node, rows: TensorValue, scatter: Scatter, context: Contex
     refuse_unless(written(node, "batch_dims", 0) == 0 and len(rows.dims) == 2)
     columns, index_map = granted(rows.dims[1].constant), granted(rows.index_map)
     refuse_unless(1 <= columns <= len(scatter.data_shape))
-    parts = [granted(row_of(index_map.at({1: c}))) for c in range(columns)]
-    refuse_unless(all(row[1:] == (c, 0) for c, row in enumerate(parts)))
-    return source, [symbol for symbol, *_ in parts]
+    parts = [granted(row_of(index_map.at({1: c}), context)) for c in range(columns)]
+    refuse_unless(all((row.row, row.dim) == (c, 0) for c, row in enumerate(parts)))
+    return source, parts
 
 
 def _by_position(node: ir.Node, rows: TensorValue, scatter: Scatter, context: Context) -> _Read:
@@ -227,19 +244,19 @@ def _by_position(node: ir.Node, rows: TensorValue, scatter: Scatter, context: Co
     """
     source, equal = granted(node.inputs[0]), scatter.facts.equal
     refuse_unless(written(node, "axis", 0) == 0)
-    index_map, known = granted(rows.index_map), context.provenance.abstract
-    given = [row_of(term(s)) for s in index_map.atoms]
-    parts = sorted((row for row in given if row is not None), key=lambda row: row[1])
-    refuse_unless(parts and all(row[1:] == (r, 0) for r, row in enumerate(parts)))
+    index_map, known = granted(rows.index_map), context.known
+    given = [row_of(term(atom), context) for atom in index_map.atoms]
+    parts = sorted((row for row in given if row is not None), key=lambda row: row.row)
+    refuse_unless(parts and all((row.row, row.dim) == (r, 0) for r, row in enumerate(parts)))
     flat = made_by(source, "Flatten", "Reshape") if len(parts) > 1 else None
     whole = source if flat is None else granted(flat.inputs[0])
     shape, lines = granted(known(whole).shape), granted(known(source).shape)
     refuse_unless(len(lines) + len(parts) == len(shape) + 1)
     position = term(0)
-    for symbol, r, _ in parts:
-        position = position * shape[r] + term(symbol)
+    for row in parts:
+        position = position * shape[row.row] + term(row.symbol)
     refuse_unless(all(map(equal, lines[1:], shape[len(parts) :])) and equal(position, index_map))
-    return whole, [symbol for symbol, *_ in parts]
+    return whole, parts
 
 
 def _is_repeated(other: Mask, mask: Mask, scatter: Scatter) -> bool:

@@ -16,12 +16,21 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.access import Access
-from onnx_scatterx.engine.lift.in_theory import InTheory
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
-from onnx_scatterx.engine.plan.rule import Context
-from onnx_scatterx.engine.terms.terms import Symbol, Term, term
-from onnx_scatterx.engine.write.reduce import iota, reduced_where, take
+from onnx_scatterx.engine.rules import (
+    Context,
+    Detail,
+    Gather,
+    Reason,
+    Reduction,
+    Refusal,
+    Scatter,
+    Symbol,
+    Term,
+    attempt,
+    granted,
+    refuse_unless,
+    term,
+)
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
 from onnx_scatterx.rewrites.helpers.chosen_rows import chosen_rows
 from onnx_scatterx.rewrites.helpers.update_positions import (
@@ -29,7 +38,6 @@ from onnx_scatterx.rewrites.helpers.update_positions import (
     index_tensor,
     positions_of,
 )
-from onnx_scatterx.text.reasons import Detail, Reason, Refusal, attempt, granted, refuse_unless
 
 
 @dataclass(frozen=True)
@@ -47,7 +55,7 @@ class Positions:
 
 
 def positions(
-    target: Term, axis: int, along: Mapping[int, int], access: Access, context: Context
+    target: Term, axis: int, along: Mapping[int, int], access: Scatter | Gather, context: Context
 ) -> Positions:
     """Return a target on an axis as a tensor, if dims of what is moved run ``along`` axes."""
     looked_up = _looked_up(target, along, access, context)
@@ -61,7 +69,7 @@ def positions(
 
 
 def _looked_up(
-    target: Term, along: Mapping[int, int], access: Access, context: Context
+    target: Term, along: Mapping[int, int], access: Scatter | Gather, context: Context
 ) -> Positions | None:
     read = index_tensor(target, context)
     if read is None:
@@ -82,7 +90,7 @@ def _moved(tensor: Positions, offset: int, context: Context) -> Positions:
 
 
 def _axes(
-    atom: Symbol, along: Mapping[int, int], shape: tuple[Term, ...], access: Access
+    atom: Symbol, along: Mapping[int, int], shape: tuple[Term, ...], access: Scatter | Gather
 ) -> tuple[int, ...] | None:
     """Return the axis of the data for each dim of the index tensor, ascending, or None.
 
@@ -176,12 +184,6 @@ def _search_of_all(scatter: Scatter, context: Context, *, behind: bool) -> Searc
     return Search(layout, positions, rows.context, is_chosen=True)
 
 
-def meets(scatter: Scatter) -> bool:
-    """Return whether updates are known to collide."""
-    known = not any(t.leaves() for t in scatter.index_exprs)
-    return known and InTheory(scatter).unique is False
-
-
 def number_of(scatter: Scatter, context: Context) -> np.ndarray | None:
     """Return the number that all updates have, if writing it more than once changes nothing."""
     if scatter.reduction not in ("none", "min", "max"):
@@ -241,7 +243,7 @@ def matches(search: Search, *, padded: bool) -> tuple[ir.Value, ir.Value]:
         nowhere = w.constant(np.array(-1))
         at = w.pad(at, _INT64, w.constant(pads), nowhere)
     at = w.axes("Unsqueeze", at, _INT64, [ahead])
-    line = iota(numbers, layout.positions)
+    line = numbers.positions(layout.positions)
     line = w.axes("Unsqueeze", line, _INT64, [1 + d for d in range(1 + behind)])
     return w.node("Equal", [at, line], _BOOL), line
 
@@ -256,7 +258,7 @@ def filled(search: Search, hit: ir.Value, number: np.ndarray) -> ir.Value:
     if search.positions.shared:
         hit = w.axes("Unsqueeze", hit, _BOOL, [1 + d for d in range(len(layout.right))])
     x, new = layout.data(search.context), w.constant(number, dtype)
-    x = reduced_where(w, hit, search.scatter.reduction, x, new, dtype)
+    x = Reduction(w, search.scatter.reduction, dtype).where(hit, x, new)
     return layout.back(x, search.context)
 
 
@@ -269,5 +271,5 @@ def taken(search: Search, row: ir.Value) -> ir.Value:
     parts = [layout.data(search.context), layout.update(search.context)]
     both = w.concat(parts, dtype, layout.middle)
     shape = None if search.positions.shared else layout.shape
-    x = take(search.context.numbers, both, row, dtype, layout.middle, shape)
+    x = search.context.numbers.take(both, row, dtype, layout.middle, shape)
     return layout.back(x, search.context)

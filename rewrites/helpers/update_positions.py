@@ -17,16 +17,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.tensor import ElementOf, Shape, TensorValue
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
-from onnx_scatterx.engine.plan.rule import Context
-from onnx_scatterx.engine.terms.tabulate import tabulated
-from onnx_scatterx.engine.terms.terms import Symbol, Term, as_numbers, term
-from onnx_scatterx.engine.write.reduce import iota, ring
-from onnx_scatterx.engine.write.reshape import reshape
+from onnx_scatterx.engine.rules import (
+    Context,
+    Scatter,
+    Shape,
+    Symbol,
+    TensorValue,
+    Term,
+    as_numbers,
+    granted,
+    refuse_unless,
+    tabulated,
+    term,
+)
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement
 from onnx_scatterx.rewrites.helpers.chosen_rows import ChosenRows
-from onnx_scatterx.text.reasons import granted, refuse_unless
 
 _INT64 = ir.DataType.INT64
 _LISTED = 1 << 12  # elements of an index that is made a constant
@@ -99,7 +104,7 @@ def positions_of(
             total = w.node("Where", [chosen.write_mask(order), total, other], _INT64)
         if spread:
             total = w.node("Expand", [total, numbers.shape(split)], _INT64)
-        return reshape(numbers, total, _INT64, split, shape, s.facts)
+        return numbers.reshape(total, _INT64, split, shape, s.facts)
 
     return UpdatePositions(shape, full <= set(layout.dims), write)
 
@@ -117,7 +122,7 @@ def _from_zero(
         w.note_index(at, size, from_zero=not index.signed)
     if not index.signed:
         return at
-    at = w.node("Mod", [at, ring(context.numbers, size, s.facts)], _INT64)
+    at = w.node("Mod", [at, context.numbers.divisor(size, s.facts)], _INT64)
     w.note_index(at, size, from_zero=True)
     return at
 
@@ -148,7 +153,7 @@ def _line(target: Term, layout: Arrangement, context: Context) -> _Index | None:
     size, added = layout.scatter.shape[dim], [i for i, d in enumerate(order) if d != dim]
 
     def write() -> ir.Value:
-        return context.writer.axes("Unsqueeze", iota(numbers, size), _INT64, added)
+        return context.writer.axes("Unsqueeze", numbers.positions(size), _INT64, added)
 
     return _Index(frozenset((dim,)), _INT64, False, write)
 
@@ -179,14 +184,14 @@ def index_tensor(
     target: Term, context: Context
 ) -> tuple[Symbol, ir.Value, ir.DataType, Shape] | None:
     """Return the tensor of integers that a target is an element of, with its type and shape."""
-    atom = target.symbol
-    value = ElementOf.read_by(atom)
-    if atom is None or value is None or not context.numbers.reader.is_available(value):
+    read = context.element_read(target)
+    if read is None or not context.numbers.is_available(read[1]):
         return None
-    tensor = context.provenance.abstract(value)
+    symbol, value = read
+    tensor = context.known(value)
     if tensor.shape is None or tensor.dtype not in (ir.DataType.INT32, _INT64):
         return None
-    return atom, value, tensor.dtype, tensor.shape
+    return symbol, value, tensor.dtype, tensor.shape
 
 
 def _may_be_negative(axis: int, index: TensorValue, s: Scatter) -> bool:
@@ -199,7 +204,7 @@ def _given(axis: int, layout: Arrangement, context: Context) -> _Index:
     """Return an index from the scatter's own index tensor, unchanged, or refuse."""
     s, w, order = layout.scatter, context.writer, layout.dims_in_order
     value = granted(s.indices)
-    tensor = context.provenance.abstract(value)
+    tensor = context.known(value)
     dtype = granted(tensor.dtype)
     refuse_unless(tensor.shape is not None and s.node.op_type != "TensorScatter")
     refuse_unless(dtype in (ir.DataType.INT32, _INT64))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import onnx_scatterx
 from onnx_scatterx import Reason
 from onnx_scatterx.assumptions.assumption import Assumption
-from onnx_scatterx.assumptions.clauses import clauses
+from onnx_scatterx.assumptions.clauses import read_clauses
 from onnx_scatterx.compare.interface import Interface
 from onnx_scatterx.compare.sample_source import SampleSource
 from onnx_scatterx.engine.analysis.domain.tensor import DeclaredDim
@@ -45,7 +45,7 @@ BOXES = [r.name for r in RULES if isinstance(r, RegionRule)] + ["mask"]
 def source_of(model: onnx.ModelProto, assume: Sequence[str]) -> SampleSource:
     """Return a source of inputs for which all assumptions are true."""
     loaded = load(model)
-    return SampleSource.of(loaded, Interface.of(loaded), 0, clauses(assume), False)
+    return SampleSource.of(loaded, Interface.of(loaded), 0, read_clauses(assume), False)
 
 
 def optimized(text: str, assume: Sequence[str], *, wanted: int = 8) -> Any:
@@ -205,7 +205,7 @@ def test_an_assumption_about_elements_says_nothing_of_an_empty_input() -> None:
         (["0 <= idx < N", "K >= 1"], True),
         (["0 <= p < N"], True),
     ):
-        known = interpret(model, assumed=clauses(assume))
+        known = interpret(model, assumed=read_clauses(assume))
         facts = known.scopes[model.graph].facts
         idx = known.values[model.graph.inputs[1]].index_map
         assert idx is not None
@@ -239,7 +239,7 @@ def test_proofs_about_one_size(
     ]
     if not allowed:
         return
-    facts = interpret(model, assumed=clauses(said)).scopes[model.graph].facts
+    facts = interpret(model, assumed=read_clauses(said)).scopes[model.graph].facts
     n = size("n", DeclaredDim("n"))
     a, b, c = claim
     term = a * n + b * ((n + c) // d) + c
@@ -284,9 +284,9 @@ def test_all_that_is_drawn_obeys(assume: list[str]) -> None:
     model = parse(text)
     said = {
         name: Assumption.parse(
-            ", ".join(c.condition for c in clauses(assume) if c.name == name), ""
+            ", ".join(c.condition for c in read_clauses(assume) if c.name == name), ""
         )
-        for name in {c.name for c in clauses(assume)}
+        for name in {c.name for c in read_clauses(assume)}
     }
     seen = 0
     source = source_of(model, assume)

@@ -7,7 +7,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx import ScatterXError
-from onnx_scatterx.assumptions.clauses import clauses
+from onnx_scatterx.assumptions.clauses import read_clauses
 from onnx_scatterx.assumptions.expressions import statement
 from tests.assumptions.test_assumptions import CACHE
 from tests.helpers.support import parse
@@ -37,7 +37,7 @@ def test_statement(text: str, name: str, said: str) -> None:
 @pytest.mark.parametrize("text", ["x", "", "<= 3", "x big", "x <= ", "x % 0 == 1", "x <= n // 2"])
 def test_statements_that_cannot_be_read(text: str) -> None:
     with pytest.raises(ScatterXError, match=r"is not like|cannot read") as raised:
-        clauses([text])
+        read_clauses([text])
     assert "\n" not in str(raised.value)
 
 
@@ -66,5 +66,9 @@ def one_by_one(found: Sequence[Any]) -> list[str]:
 
 
 def test_of_a_mapping_as_of_statements() -> None:
-    one = clauses({"idx": ">= 0, < n", "p": "unique"})
-    assert one == clauses(["0 <= idx < n", "p: unique", "p = unique"]) == clauses(one_by_one(one))
+    one = read_clauses({"idx": ">= 0, < n", "p": "unique"})
+    assert (
+        one
+        == read_clauses(["0 <= idx < n", "p: unique", "p = unique"])
+        == read_clauses(one_by_one(one))
+    )

@@ -3,8 +3,8 @@
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.assumptions.clauses import at_sizes, clauses
-from onnx_scatterx.assumptions.fixed_sizes import Fix, FixedSizes, sizes_of, template
+from onnx_scatterx.assumptions.clauses import at_sizes, read_clauses
+from onnx_scatterx.assumptions.fixed_sizes import Fix, FixedSizes, fix_template, sizes_of
 from onnx_scatterx.errors import ScatterXError
 
 
@@ -117,22 +117,22 @@ def test_names_and_templates() -> None:
     assert sizes_of(IMAGES.graph.inputs) == [
         *("batch", "height", "width", "height*width", "k[0]", "k[1]")
     ]
-    assert template(IMAGES, {"batch": 4}) == (
+    assert fix_template(IMAGES, {"batch": 4}) == (
         "--fix batch=4 --fix height=N --fix width=N --fix 'k[0]=N' --fix 'k[1]=N'"
     )
-    assert template(model(x=[1, 2])) == ""
-    assert template(model(x=None)) == "--fix x:N,N"
-    assert template(model(x=["a b", "it's"])) == """--fix 'a b=N' --fix 'it'"'"'s=N'"""
+    assert fix_template(model(x=[1, 2])) == ""
+    assert fix_template(model(x=None)) == "--fix x:N,N"
+    assert fix_template(model(x=["a b", "it's"])) == """--fix 'a b=N' --fix 'it'"'"'s=N'"""
 
 
 def test_assumptions_at_fixed_sizes() -> None:
     fixed = FixedSizes({"n": 4}, {})
-    said = clauses(["0 <= idx < n", "m <= 2*n", "n % 2 == 0", "nn < 3"])
+    said = read_clauses(["0 <= idx < n", "m <= 2*n", "n % 2 == 0", "nn < 3"])
     assert [str(c) for c in at_sizes(said, fixed)] == ["idx >= 0", "idx < 4", "m <= 2*4", "nn < 3"]
     with pytest.raises(ScatterXError, match="n >= 5 is assumed, and 'n' is fixed at 4"):
-        at_sizes(clauses(["n >= 5"]), fixed)
+        at_sizes(read_clauses(["n >= 5"]), fixed)
     longer = ["idx < x.n", "m <= n-1", "idx: unique", "i < a n"]
     fixed = FixedSizes({"n": 4, "unique": 5, "a n": 6}, {})
-    assert [str(c) for c in at_sizes(clauses(longer), fixed)] == [
+    assert [str(c) for c in at_sizes(read_clauses(longer), fixed)] == [
         *("idx < x.n", "m <= 4-1", "idx: unique", "i < 6")
     ]

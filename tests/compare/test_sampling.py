@@ -14,7 +14,7 @@ from onnx_scatterx.compare.landmarks import Aims
 from onnx_scatterx.compare.sampler import FLAVOURS, InputSampler
 from onnx_scatterx.compare.sizes import SizeSearch, SizeSymbol
 from onnx_scatterx.errors import VerifyError
-from onnx_scatterx.graphs.constants import inferred
+from onnx_scatterx.fitting.inference import inferred
 
 HEAD = '<ir_version: 10, opset_import: ["": 21, "local": 1]>'
 

@@ -15,7 +15,7 @@ import onnx_scatterx
 from onnx_scatterx.compare.result import Verification
 from onnx_scatterx.compare.verifying import verify
 from onnx_scatterx.errors import VerifyError
-from onnx_scatterx.graphs.constants import inferred
+from onnx_scatterx.fitting.inference import inferred
 
 HEAD = '<ir_version: 10, opset_import: ["": 21, "local": 1]>'
 

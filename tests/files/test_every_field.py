@@ -18,7 +18,7 @@ import onnx_scatterx
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.files import io
 from onnx_scatterx.files.parse import difference
-from onnx_scatterx.processes.scratch import scratch
+from onnx_scatterx.processes.scratch_folders import scratch
 from tests.helpers.examples import are_all, daily
 
 IR_VERSION = 10  # older than device configurations, which onnx_ir then does not write

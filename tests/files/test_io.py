@@ -10,7 +10,8 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.files.io import load, save
+from onnx_scatterx.files.io import load
+from onnx_scatterx.files.saving import save
 
 HEAD = '<ir_version: 8, opset_import: ["": 17, "local": 1]>'
 

@@ -13,9 +13,10 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.files import save as model_save
-from onnx_scatterx.files.io import load, save
+from onnx_scatterx.files import saving as model_save
+from onnx_scatterx.files.io import load
 from onnx_scatterx.files.parse import difference
+from onnx_scatterx.files.saving import save
 from tests.files.test_io import negation, weight, with_weights
 
 

@@ -5,7 +5,7 @@ import onnx.checker
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.targets.catalogue import Target
+from onnx_scatterx.targets.target import Target
 from tests.helpers.pair import Pair
 from tests.helpers.support import feed_of, i64, parse, scatters
 

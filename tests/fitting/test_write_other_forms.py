@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import onnx_scatterx
 from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.passes.step import Kind, Pass
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.pipeline import order as pipeline
-from onnx_scatterx.pipeline.order import Kind, Pass
 from onnx_scatterx.targets.catalogue import target_of
 from tests.helpers.examples import examples
 from tests.helpers.pair import assert_same

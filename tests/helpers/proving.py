@@ -6,7 +6,7 @@ from typing import Any
 
 import onnxruntime as ort
 
-from onnx_scatterx.processes.scratch import scratch
+from onnx_scatterx.processes.scratch_folders import scratch
 from onnx_scatterx.proof import proof
 from onnx_scatterx.runtime.ort_session import memory_plan
 from tests.helpers.pair import rejections

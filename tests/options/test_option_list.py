@@ -9,7 +9,7 @@ import onnx_scatterx
 from onnx_scatterx.doors.cli.arguments import add_options, settings
 from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.options.table import DEFAULTS, OPTIONS, Options, words
+from onnx_scatterx.options.table import DEFAULTS, OPTIONS, Options, command_words
 from tests.helpers.support import parse
 
 GIVEN: dict[str, Any] = {
@@ -39,12 +39,12 @@ def test_each_option_has_a_type() -> None:
 
 
 def test_what_is_written_is_read_as_the_same() -> None:
-    said = [word for once in words(GIVEN) for word in once]
+    said = [word for once in command_words(GIVEN) for word in once]
     assert parsed(*said) == GIVEN
     assert GIVEN.keys() == DEFAULTS.keys()
     for name, value in GIVEN.items():
-        assert words({name: value}), name
-        assert not words({name: DEFAULTS[name]}), name  # type: ignore[literal-required]
+        assert command_words({name: value}), name
+        assert not command_words({name: DEFAULTS[name]}), name  # type: ignore[literal-required]
 
 
 def test_without_options_the_settings_are_the_default() -> None:

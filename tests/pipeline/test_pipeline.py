@@ -1,5 +1,6 @@
 """The pipeline as data: every pass runs alone, and what is known of a model passes through all."""
 
+import sys
 from pathlib import Path
 
 import onnx
@@ -12,11 +13,10 @@ from onnx_scatterx.doors.cli import main
 from onnx_scatterx.engine.analysis.interpreter import Interpreter
 from onnx_scatterx.engine.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.engine.passes.job import Job
-from onnx_scatterx.engine.passes.lower_scatters import lower_scatters
+from onnx_scatterx.engine.passes.lower_scatters import LowerScatters
 from onnx_scatterx.engine.passes.settings import Settings
-from onnx_scatterx.engine.passes.shorten_shapes import shorten_shape_computations
-from onnx_scatterx.fitting.fit_target import drop_default_reductions
-from onnx_scatterx.pipeline.order import PIPELINE, Kind, Pass, runs
+from onnx_scatterx.engine.passes.step import Kind, Pass
+from onnx_scatterx.pipeline.order import PIPELINE, runs
 from onnx_scatterx.text.reasons import Refusal
 from tests.helpers.support import parse
 
@@ -25,9 +25,6 @@ ROW = """g (float[N, 2] x, float[1, 2] y) => (float[N, 2] z)
 # Two updates go to row 1: the second is written.
 TWICE = """g (float[4, 2] x, float[2, 2] y) => (float[4, 2] z)
     <int64[2, 1] i = {1, 1}> { z = ScatterND (x, i, y) }"""
-LONG = """g (float[N, 4] x) => (float[A, B] z) <int64[1] none = {}, int64[1] last = {1}> {
-    s = Shape (x) n = Gather (s, last) one = Neg (n) m = Neg (one) t = Concat <axis = 0> (m, n)
-    z = ConstantOfShape (t) }"""
 
 
 def operators(model: ir.Model) -> list[str]:
@@ -70,6 +67,13 @@ def test_every_pass_runs_alone(step: Pass) -> None:
     model = read(ROW)
     assert step.run(Job(model)) == (step.name == "LowerScatters")
     onnx.checker.check_model(ir.to_proto(model))
+
+
+@pytest.mark.parametrize("step", PIPELINE, ids=lambda step: step.name)
+def test_a_pass_stands_in_a_file_of_its_name(step: Pass) -> None:
+    module = sys.modules[step.run.__module__]
+    assert module.__name__.rpartition(".")[2] == step.run.__name__
+    assert [n for n, held in vars(module).items() if isinstance(held, Pass)] == [step.name]
 
 
 def test_all_passes_are_public() -> None:
@@ -124,22 +128,6 @@ def test_passes_that_were_not_chosen_remove_nothing() -> None:
     assert [entry.reason for entry in report.gathers] == [Reason.NOT_CHOSEN]
 
 
-def test_a_pass_runs_on_a_model_without_scatters() -> None:
-    model = read(LONG)
-    assert passes.ShortenShapeComputations()(model).modified
-    assert len(model.graph) < len(read(LONG).graph)
-
-
-def test_a_pass_that_changes_an_attribute_says_so() -> None:
-    """ScatterElements of unknown indices is kept, and loses the attribute that says nothing."""
-    model = read("""g (float[4, 2] x, int64[3, 2] i, float[3, 2] u) => (float[4, 2] y) {
-        y = ScatterElements <reduction = "none"> (x, i, u) }""")
-    drop = passes.DropDefaultReductions(target="standard")
-    assert drop(model).modified
-    assert not drop(model).modified
-    assert not passes.LowerScatters(target="standard", rules=["view"])(model).modified
-
-
 def test_an_unknown_pass_is_an_error() -> None:
     with pytest.raises(ScatterXError, match="no pass is called 'ShareMask'; did you mean ShareMa"):
         onnx_scatterx.inspect(parse(ROW), passes=["ShareMask"])
@@ -147,14 +135,8 @@ def test_an_unknown_pass_is_an_error() -> None:
 
 def test_scatters_are_lowered_alone() -> None:
     model = read(ROW)
-    lower_scatters(Job(model, Settings.of(target="standard")))
+    LowerScatters.run(Job(model, Settings.of(target="standard")))
     assert "ScatterND" not in operators(model)
-
-
-def test_shapes_are_shortened_alone() -> None:
-    model = read(LONG)
-    assert shorten_shape_computations(Job(model))
-    assert len(model.graph) < len(read(LONG).graph)
 
 
 @pytest.fixture
@@ -232,27 +214,3 @@ def test_the_model_after_a_pass_is_printed(
     assert capsys.readouterr().err.count("after ") == 11
     assert main([*arguments, "--print-after", "Nothing"]) == 2
     assert "there are all, ChangeOperatorSet" in capsys.readouterr().err
-
-
-def test_default_reductions_are_left_out_of_scatters_that_stay() -> None:
-    """In every graph, whatever else is done; other reductions are kept."""
-    text = """g (float[4, 2] x, int64[3, 1] i, float[3, 2] u, bool c, int64[3, 2] j)
-        => (float[4, 2] z) {
-        a = ScatterND <reduction = "none"> (x, i, u)
-        b = ScatterND <reduction = "add"> (a, i, u)
-        z = If (c) <
-            then_branch = yes () => (float[4, 2] t) {
-                t = ScatterElements <axis = 0, reduction = "none"> (b, j, u) },
-            else_branch = no () => (float[4, 2] e) { e = Neg (b) }> }"""
-    model = read(text)
-    assert drop_default_reductions(Job(model))
-    assert not drop_default_reductions(Job(model))
-    found = [
-        node.attributes["reduction"].as_string()
-        for graph in (model.graph, *model.graph.subgraphs())
-        for node in graph
-        if "reduction" in node.attributes
-    ]
-    assert found == ["add"]
-    result = onnx_scatterx.optimize(parse(text), target="standard")
-    assert "none" not in str(result.model)

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from onnx_scatterx.doors.cli import main
-from onnx_scatterx.processes import scratch as scratch_module
-from onnx_scatterx.processes.scratch import MARK, clear, end_all, scratch
+from onnx_scatterx.processes import scratch_folders as scratch_module
+from onnx_scatterx.processes.scratch_folders import MARK, clear, end_all, scratch
 from tests.doors.cli.test_cli import NEG, saved
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from onnx_scatterx.processes.scratch import scratch
+from onnx_scatterx.processes.scratch_folders import scratch
 with scratch(Path(sys.argv[1])) as directory:
     (directory / "half").write_text("half")
     print(directory, flush=True)

@@ -8,7 +8,7 @@ READS = re.compile(r"\.const_value\b(?!\s*=[^=])|get_const_tensor")
 OTHERS = {
     "tell/extraction/part.py": "takes weights out",
     "tell/extraction/private.py": "says which tensors are weights",
-    "engine/passes/inline_if.py": "renames tensors",
+    "engine/passes/known_branches.py": "renames tensors",
     "assumptions/fixed_sizes.py": "compares the shape of a default",
     "compare/interface.py": "reads the defaults of inputs",
     "engine/plan/commit.py": "asks whether the writer made a constant",

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import onnx_scatterx
+from onnx_scatterx.engine import rules
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.rewrites import RULES
 
@@ -94,6 +95,18 @@ def test_a_rule_is_a_file_with_a_test() -> None:
     assert files == {rule.name for rule in RULES} | {"overlay", "scatterx"}
     tests = {path.stem for path in (ROOT / "tests" / "engine" / "rewrites").glob("test_*.py")}
     assert tests == {f"test_{rule}" for rule in files}
+
+
+def test_what_a_rule_needs_is_one_list_in_sections() -> None:
+    names = {name for name in vars(rules) if not name.startswith("_")}
+    assert 30 < len(names) <= 45
+    used = {word for path in (ROOT / "rewrites").rglob("*.py") for word in _words(path)}
+    assert names <= used
+    assert names <= {*re.findall(r"``(\w+)``", rules.__doc__ or "")}
+
+
+def _words(path: Path) -> list[str]:
+    return re.findall(r"\w+", path.read_text(encoding="utf-8"))
 
 
 def test_a_clone_without_links_says_what_to_do(tmp_path: Path) -> None:

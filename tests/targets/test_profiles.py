@@ -8,7 +8,7 @@ import pytest
 
 from onnx_scatterx import ScatterXError
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
-from onnx_scatterx.engine.device.uses import Use, objections
+from onnx_scatterx.engine.device.uses import Use
 from onnx_scatterx.targets.catalogue import all_targets, profile_names, target_of
 from onnx_scatterx.targets.target import Target
 from tests.targets.test_targets import written
@@ -129,7 +129,7 @@ def test_reductions_that_a_profile_takes(tmp_path: Path) -> None:
     text = 'name = "a"\n[limits.ScatterND]\nreductions = ["none", "mul"]'
     target = target_of(written(tmp_path / "a.toml", text))
     told = [
-        list(objections(target, Use("ScatterND", [], [], {"reduction": how} if how else {})))
+        list(Use("ScatterND", [], [], {"reduction": how} if how else {}).objections(target))
         for how in ("", "none", "mul", "add")
     ]
     assert told == [[], [], [], ['ScatterND with reduction="add"']]
@@ -149,7 +149,7 @@ def test_steps_that_a_profile_takes(tmp_path: Path, limit: str, refused: list[in
     target, told = target_of(path), []
     for step in (1, -1, 2, -2):
         numbers = TensorValue.of(np.array([step]))
-        if [*objections(target, Use("Slice", [None, None, None, None, numbers], []))]:
+        if [*Use("Slice", [None, None, None, None, numbers], []).objections(target)]:
             told.append(step)
     assert told == refused
 

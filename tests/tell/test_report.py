@@ -11,7 +11,7 @@ from onnx_scatterx.compare.result import Verification
 from onnx_scatterx.tell.entries import Action, GatherReport, ScatterReport
 from onnx_scatterx.tell.report import Report
 from onnx_scatterx.text.reasons import Reason, Refusal
-from onnx_scatterx.text.visible import as_html
+from onnx_scatterx.text.visible_text import as_html
 from tests.helpers.html import Page
 from tests.helpers.support import parse
 

@@ -16,7 +16,7 @@ import onnx_scatterx
 from onnx_scatterx import ScatterXError
 from onnx_scatterx.doors.api import optimization
 from onnx_scatterx.doors.cli import main
-from onnx_scatterx.text.visible import as_html, visible
+from onnx_scatterx.text.visible_text import as_html, visible
 from tests.helpers.examples import are_all
 from tests.helpers.html import Page
 

@@ -17,7 +17,7 @@ from onnx_scatterx.theory import (
     picture,
 )
 from onnx_scatterx.theory.components import Lookup
-from onnx_scatterx.theory.drawing import COLOURS, INK, PLAIN, TEXT, WITNESS, Grid, formula
+from onnx_scatterx.theory.drawing import COLOURS, INK, PLAIN, TEXT, WITNESS, PixelGrid, formula
 from tests.helpers.examples import examples
 from tests.theory.paper.draws import Index, shapes, x_transformers
 
@@ -77,7 +77,7 @@ def test_each_cell_is_at_its_index(t: XTransformer) -> None:
     """The corners are those of the grid, which knows only the shape."""
     _, data = panels(picture(t))
     letters = max((len(text) for text, _, _ in data.values()), default=1)
-    grid = Grid(t.data_shape, max(28, 8 * letters + 8), 28)
+    grid = PixelGrid(t.data_shape, max(28, 8 * letters + 8), 28)
     for i in np.ndindex(*t.shape):
         text, _, _ = data[grid.cell(t(i))]
         last = [j for j in np.ndindex(*t.shape) if t(j) == t(i)][-1]
@@ -87,7 +87,7 @@ def test_each_cell_is_at_its_index(t: XTransformer) -> None:
 @given(shapes(most=6, largest=3))
 @fast
 def test_cells_do_not_overlap(shape: Index) -> None:
-    grid = Grid(shape, 30, 20)
+    grid = PixelGrid(shape, 30, 20)
     corners = np.array([grid.cell(i) for i in np.ndindex(*shape)]).reshape(-1, 2)
     assert len({tuple(c) for c in corners.tolist()}) == len(corners)
     # Equal cells on whole rows and columns: two overlap if both distances are short.

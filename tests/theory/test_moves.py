@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from onnx_scatterx.theory import Gathering, Reduction, Scattering, XTransformer, moves
 from onnx_scatterx.theory.conventions.axes import by_axes
-from onnx_scatterx.theory.moves import Move
+from onnx_scatterx.theory.strided_copies import Move
 from tests.helpers.examples import are_all
 
 CUSTOM_OPS = Path(__file__).parents[2] / "custom_ops"

@@ -11,8 +11,8 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.files import io as model_io
 from onnx_scatterx.files.reading import Files
+from onnx_scatterx.files.saving import MESSAGE_LIMIT, save
 from onnx_scatterx.options.table import Strict
 from onnx_scatterx.tell.report import Report
 
@@ -68,10 +68,8 @@ class Result(Generic[M]):
             >>> optimize("model.onnx").save("out.onnx")  # doctest: +SKIP
 
         """
-        limit = 0 if external_data else model_io.MESSAGE_LIMIT
-        model_io.save(
-            self.model, path, source_path=self.source_path, read=self.read, message_limit=limit
-        )
+        limit = 0 if external_data else MESSAGE_LIMIT
+        save(self.model, path, source_path=self.source_path, read=self.read, message_limit=limit)
 
 
 class TargetError(ScatterXError):

@@ -19,10 +19,10 @@ from onnx_scatterx.doors.batch.summary import ModelOutcome, Summary
 from onnx_scatterx.doors.batch.workers import Task, run_in_executor, run_in_processes
 from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.files.reading import KnownFiles, files_read, recorded
+from onnx_scatterx.files.reading import known_reads, recorded
 from onnx_scatterx.observer import Observer, Progress
 from onnx_scatterx.options.table import Options
-from onnx_scatterx.processes.scratch import is_scratch
+from onnx_scatterx.processes.scratch_folders import is_scratch
 
 SUFFIXES = (".onnx", ".onnxtxt")
 _NAMED = 3  # the most models whose names the progress shows
@@ -92,9 +92,7 @@ def read_elsewhere(pairs: list[tuple[Path, Path]]) -> dict[Path, dict[Path, str]
 
         for source, _ in pairs:
             note_model(source)
-    read = KnownFiles[str]()
-    for path, name in files_read().items():
-        read.add(path, name)
+    read = known_reads()
     return {
         folder: {file: what for file in files if (what := read.find(file)) is not None}
         for folder, files in there.items()

@@ -19,7 +19,7 @@ from onnx_scatterx.files.reading import Files, note_read, recorded
 from onnx_scatterx.files.writing import Writing
 from onnx_scatterx.options.table import DEFAULTS
 from onnx_scatterx.processes.child import NoReply
-from onnx_scatterx.processes.scratch import clear
+from onnx_scatterx.processes.scratch_folders import clear
 
 if TYPE_CHECKING:
     from onnx_scatterx.tell.report import Report
@@ -95,14 +95,15 @@ def run_in_processes(tasks: list[Task], jobs: int | None) -> Events:
 def prepare(_: object) -> None:
     """Import what `run_task` needs; the first task reports a missing module."""
     with contextlib.suppress(ImportError):
-        pass
+        from onnx_scatterx.compare.verifying import verify  # noqa: F401 - imported early
+        from onnx_scatterx.doors.api import optimize  # noqa: F401 - imported early
 
 
 def run_task(task: Task) -> ModelOutcome:
     """Optimize or inspect one model; an error becomes a part of the outcome."""
     from onnx_scatterx.compare.verifying import verify
     from onnx_scatterx.doors.api import inspect, optimize
-    from onnx_scatterx.files.save import MESSAGE_LIMIT, stage
+    from onnx_scatterx.files.saving import MESSAGE_LIMIT, stage
 
     start = time.perf_counter()
 

@@ -10,22 +10,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from onnx_scatterx.doors.cli.values import named_file, natural, thread_count
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.options.table import OPTIONS
-from onnx_scatterx.options.values import (
-    above_zero,
-    count,
-    named_file,
-    named_size,
-    natural,
-    thread_count,
-)
+from onnx_scatterx.options.values import above_zero, count, named_size
 
 if TYPE_CHECKING:
     import numpy as np
     import onnx
 
-    from onnx_scatterx.files.io import AnyModel
+    from onnx_scatterx.files.model_source import AnyModel
     from onnx_scatterx.files.writing import Writing
 
 
@@ -239,7 +233,7 @@ def given_model(model: str) -> str | onnx.ModelProto:
         return model
     if sys.stdin is None or sys.stdin.isatty():
         raise ScatterXError("-: no model comes from stdin: it is closed or a terminal")
-    from onnx_scatterx.files.io import parsed
+    from onnx_scatterx.files.parse import parsed
 
     return parsed(sys.stdin.buffer.read(), "stdin")
 
@@ -268,7 +262,7 @@ class Destination:
         self, model: Any, writing: Writing, source_path: Path | None, *, outside: bool = False
     ) -> AnyModel:
         """Write a model, and return the written model; ``outside`` puts its weights beside it."""
-        from onnx_scatterx.files.save import MESSAGE_LIMIT, as_bytes, stage
+        from onnx_scatterx.files.saving import MESSAGE_LIMIT, as_bytes, stage
 
         if self.is_stream:
             self.content, written = as_bytes(model, source_path.parent if source_path else None)

@@ -19,7 +19,7 @@ from onnx_scatterx.doors.cli.arguments import (
 from onnx_scatterx.doors.cli.output import DONE, NO, print_error, show, show_text
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.options.values import above_zero, count, listed_names
-from onnx_scatterx.text.visible import as_json
+from onnx_scatterx.text.visible_text import as_json
 
 if TYPE_CHECKING:
     from onnx_scatterx.lab.devices.checking import Check

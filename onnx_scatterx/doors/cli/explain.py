@@ -33,7 +33,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Explain the scatters of a model."""
     from onnx_scatterx.tell.explanation import explain, explanations
-    from onnx_scatterx.text.visible import as_json
+    from onnx_scatterx.text.visible_text import as_json
 
     read_target(args)
     model, width = given_model(args.model), min(terminal_width(), _WIDTH)

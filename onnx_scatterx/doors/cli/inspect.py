@@ -33,7 +33,7 @@ from onnx_scatterx.doors.cli.output import (
 )
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.engine.budget.spending import one_command
-from onnx_scatterx.options.table import words
+from onnx_scatterx.options.table import command_words
 
 if TYPE_CHECKING:
     from onnx_scatterx.observer import Observer
@@ -137,5 +137,5 @@ def command_of(args: argparse.Namespace, output: str = "OUT.onnx") -> Command:
     """Return the command that the user typed, with all options that change the new model."""
     from onnx_scatterx.tell.advice.change import Command
 
-    said = words({**settings(args), "target": "scatterx"})
+    said = command_words({**settings(args), "target": "scatterx"})
     return Command(args.model, output, args.target.text, tuple(chain.from_iterable(said)))

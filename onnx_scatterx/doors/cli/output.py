@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from onnx_scatterx.errors import ScatterXError, one_line
 from onnx_scatterx.files.writing import Writing
 from onnx_scatterx.observer import LOG
-from onnx_scatterx.text.visible import as_json, in_lines, visible
+from onnx_scatterx.text.visible_text import as_json, in_lines, visible
 
 if TYPE_CHECKING:
     from onnx_scatterx.tell.report import Report

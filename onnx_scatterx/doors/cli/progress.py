@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from onnx_scatterx.text.visible import visible
+from onnx_scatterx.text.visible_text import visible
 
 if TYPE_CHECKING:
     import rich.progress

@@ -19,7 +19,7 @@ from onnx_scatterx.doors.cli.arguments import (
 from onnx_scatterx.doors.cli.output import show, show_text
 from onnx_scatterx.files.writing import Writing
 from onnx_scatterx.options.values import count
-from onnx_scatterx.text.visible import as_json
+from onnx_scatterx.text.visible_text import as_json
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,7 +11,7 @@ from onnx_scatterx.doors.cli.output import show, show_text
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files.writing import Writing
 from onnx_scatterx.options.values import listed_names
-from onnx_scatterx.text.visible import as_json
+from onnx_scatterx.text.visible_text import as_json
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -32,7 +32,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write a profile, and print a command that uses it."""
     from onnx_scatterx.files.io import load
-    from onnx_scatterx.fitting.new_profile import new_profile
+    from onnx_scatterx.fitting.profile_draft import new_profile
     from onnx_scatterx.targets.catalogue import all_targets
 
     if not args.operators and args.like is None:

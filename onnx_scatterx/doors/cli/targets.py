@@ -16,8 +16,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """List the targets, or describe one."""
-    from onnx_scatterx.targets.catalogue import all_targets, described, target_of
-    from onnx_scatterx.text.visible import as_json
+    from onnx_scatterx.doors.cli.target_text import described
+    from onnx_scatterx.targets.catalogue import all_targets, target_of
+    from onnx_scatterx.text.visible_text import as_json
 
     targets = all_targets() if args.name is None else [target_of(args.name)]
     if args.json:

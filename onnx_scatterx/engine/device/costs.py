@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.expressions import names
+from onnx_scatterx.assumptions.expressions import names_in
 from onnx_scatterx.engine.analysis.domain.tensor import Shape
 from onnx_scatterx.engine.terms.terms import Symbol, Term
 from onnx_scatterx.errors import ScatterXError
@@ -43,7 +43,7 @@ def known_sizes(model: ir.Model) -> dict[str, str]:
         for axis, d in enumerate(value.shape or ()):
             name = None if isinstance(d, int) else d.value
             if name:
-                sizes |= {n: n for n in (name, *sorted(names(name)))}
+                sizes |= {n: n for n in (name, *sorted(names_in(name)))}
             elif not isinstance(d, int) or d < 0:
                 sizes[f"{value.name}[{axis}]"] = f"{value.name}.{axis}"
     return sizes
@@ -58,7 +58,7 @@ def check_sizes(model: ir.Model, sizes: Mapping[str, int]) -> None:
             raise ScatterXError(f"the model has no size {name!r}; {there}")
 
 
-def in_terms(model: ir.Model, sizes: Mapping[str, int]) -> dict[str, int]:
+def _in_terms(model: ir.Model, sizes: Mapping[str, int]) -> dict[str, int]:
     """Return hints by their names in terms, without those on sizes that are numbers now."""
     known = known_sizes(model)
     return {known[name]: size for name, size in sizes.items() if name in known}
@@ -152,6 +152,11 @@ class Work:
     extents: Shape
     outer: int
 
+    @classmethod
+    def of(cls, op: str, extents: Shape, outer: int) -> Work:
+        """Return the work of an operator; if it has no kind of its own, it is elementwise."""
+        return cls(op if op in KINDS else "Elementwise", extents, outer)
+
 
 _STRING = 32  # bytes that ONNX Runtime moves for one
 
@@ -188,9 +193,10 @@ class TimeCosts:
         return total
 
 
-def costs_of(target: Target, sizes: Mapping[str, int] | None = None) -> Costs:
-    """Return the cost model of a target; ``sizes`` are hints on symbolic sizes."""
-    return TimeCosts(SERVER, Sizes(sizes)) if target.is_timed else NodeCosts()
+def costs_of(target: Target, model: ir.Model, sizes: Mapping[str, int]) -> Costs:
+    """Return how plans for a model are compared; ``sizes`` are hints on its symbolic sizes."""
+    hints = _in_terms(model, sizes)
+    return TimeCosts(SERVER, Sizes(hints)) if target.is_timed else NodeCosts()
 
 
 def _size(dtype: ir.DataType) -> float:

@@ -81,23 +81,22 @@ class Use:
         """Whether a size of an output is computed from the elements of a tensor of the run."""
         return any(isinstance(leaf.origin, ElementOf) for leaf in _leaves(self.outputs))
 
+    def objections(self, target: Target) -> Iterator[str]:
+        """Yield why a target does not take it: an operator that is missing, or one of its limits.
+
+        >>> npu = Target("npu", limits={"Pad": OperatorLimits(no_types=frozenset({"int64"}))})
+        >>> line = TensorValue(ir.DataType.INT64, None)
+        >>> list(Use("Pad", [line], [line]).objections(npu))
+        ['Pad of int64']
+        """
+        if not target.has(self.op_type):
+            yield self.op_type
+            return
+        yield from _beyond(target.limits_of(self.op_type), self)
+
 
 def _leaves(tensors: Sequence[TensorValue]) -> set[Symbol]:
     return {leaf for t in tensors for dim in t.shape or () for leaf in dim.leaves()}
-
-
-def objections(target: Target, use: Use) -> Iterator[str]:
-    """Yield why a target does not take a node: an operator that is missing, or one of its limits.
-
-    >>> npu = Target("npu", limits={"Pad": OperatorLimits(no_types=frozenset({"int64"}))})
-    >>> line = TensorValue(ir.DataType.INT64, None)
-    >>> list(objections(npu, Use("Pad", [line], [line])))
-    ['Pad of int64']
-    """
-    if not target.has(use.op_type):
-        yield use.op_type
-        return
-    yield from _beyond(target.limits_of(use.op_type), use)
 
 
 def _beyond(limits: OperatorLimits, use: Use) -> Iterator[str]:

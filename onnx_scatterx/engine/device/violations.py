@@ -18,7 +18,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis.domain.call import Knowledge, Scope
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.budget.spending import within_limits
-from onnx_scatterx.engine.device.uses import Use, is_of_any_sign, objections
+from onnx_scatterx.engine.device.uses import Use, is_of_any_sign
 from onnx_scatterx.graphs.constants import constant, overridable
 from onnx_scatterx.graphs.traversal import (
     RANDOM,
@@ -220,7 +220,7 @@ class _Checker:
     def _of_node(self, node: ir.Node, scope: Scope | None) -> list[str]:
         target = self._with_host
         use = self._use(node, scope)
-        reasons = [f"{target.name} takes no {objection}" for objection in objections(target, use)]
+        reasons = [f"{target.name} takes no {objection}" for objection in use.objections(target)]
         rank = max((t.rank or 0 for t in use.outputs), default=0)
         if target.max_rank is not None and rank > target.max_rank:
             reasons.append(f"rank {rank}, and {target.name} takes {target.max_rank}")

@@ -14,6 +14,8 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Call, UnknownAttributeError
 from onnx_scatterx.engine.analysis.domain.tensor import ElementOf, Shape, TensorValue
+from onnx_scatterx.engine.budget.limits import NARROW
+from onnx_scatterx.engine.lift.affine import AffineAxis, affine_along, modulus_of
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.terms import Term, coord, element
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError, attempt
@@ -52,6 +54,16 @@ class Access:
         """Yield each axis of the data, the coordinate of T(I) on it, and its size."""
         for axis, target in enumerate(self.index_exprs):
             yield axis, target, self.data_shape[axis]
+
+    def affine(self, axis: int) -> AffineAxis | None:
+        """Return the coordinate on an axis as ``start + step * x_d``, or None if it is not."""
+        return affine_along(self.index_exprs[axis])
+
+    def around(self, axis: int) -> Term | None:
+        """Return the t of a coordinate that is ``t mod S`` on an axis of S positions, or None."""
+        ring = modulus_of(self.index_exprs[axis])
+        size = self.data_shape[axis]
+        return ring[0] if ring is not None and self.facts.equal(ring[1], size) else None
 
     def full_dim(self, axis: int) -> int | None:
         """Return the dim of I that runs along an axis from its start to its end, or None."""
@@ -97,6 +109,11 @@ class Access:
             else:
                 return None
         return dims
+
+    def is_narrow(self, target: Term) -> bool:
+        """Return whether a coordinate surely fits int64: beyond it the model's numbers wrap."""
+        low, high = self.facts.interval(target)
+        return low > -NARROW and high < NARROW
 
     def is_checked(self, dims: Collection[int] = ()) -> bool:
         """Return whether the node checks every index of a tensor over these dims of I.

@@ -1,4 +1,4 @@
-"""What holds because a node has run: its bounds; and updates that collide, left open by ONNX.
+"""What holds because a node has run: its bounds.
 
 ONNX Runtime checks every index of a scatter or a gather. So if the original model ran, each box
 that is written or read lies within the data, unless the indices were empty. ``learn_bounds`` adds
@@ -8,8 +8,7 @@ that to the facts, once, before anything is planned. Planning asks the facts and
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import onnx_ir as ir
@@ -18,9 +17,9 @@ from onnx_scatterx.engine.analysis.domain.call import Knowledge, Scope
 from onnx_scatterx.engine.budget.limits import LIMITS
 from onnx_scatterx.engine.budget.spending import LimitError, budget
 from onnx_scatterx.engine.lift.access import Access
-from onnx_scatterx.engine.lift.footprint import AffineAxis, Piece, pieces
-from onnx_scatterx.engine.lift.in_theory import InTheory
-from onnx_scatterx.engine.lift.lift_scatter import (
+from onnx_scatterx.engine.lift.affine import AffineAxis
+from onnx_scatterx.engine.lift.footprint import Piece, pieces
+from onnx_scatterx.engine.lift.lifting import (
     Gather,
     Scatter,
     is_gather,
@@ -75,19 +74,24 @@ def _accesses(node: ir.Node, scope: Scope) -> list[Access]:
 
 
 def _learn(access: Access, facts: Facts) -> None:
-    bound = bounds_of_read if isinstance(access, Gather) else bounds_of_write
     try:
         for piece in pieces(access):
             for axis, affine in enumerate(piece.axes):
-                facts.add(bound(access, piece, axis, affine, facts).proven)
+                facts.add(bounded(access, piece, axis, affine, facts).proven)
     except RefusedError:
         return
 
 
-def bounds_of_write(
+def bounded(access: Access, piece: Piece, axis: int, affine: AffineAxis, facts: Facts) -> Bounded:
+    """Return an axis of a box, limited so that it lies within the data, or refuse."""
+    bound = _bounds_of_read if isinstance(access, Gather) else _bounds_of_write
+    return bound(access, piece, axis, affine, facts)
+
+
+def _bounds_of_write(
     scatter: Access, piece: Piece, axis: int, affine: AffineAxis, facts: Facts
 ) -> Bounded:
-    """Return an axis of a written box, limited so that it lies within the data, or refuse.
+    """Return an axis of a written box.
 
     There was an index to check unless a dim that the index tensor runs over is empty. If only the
     own dim of the axis may be empty, its start is clamped, and the check bounds its end. Else the
@@ -120,10 +124,10 @@ def _at_most(t: Term, most: Term, facts: Facts) -> Term:
     return t if facts.is_nonnegative(most - t) else minimum(t, most)
 
 
-def bounds_of_read(
+def _bounds_of_read(
     gather: Access, piece: Piece, axis: int, affine: AffineAxis, facts: Facts
 ) -> Bounded:
-    """Return an axis of a read box, limited so that it lies within the data, or refuse."""
+    """Return an axis of a read box."""
     assert isinstance(gather, Gather)
     size, start = gather.data_shape[axis], affine.start
     count = term(1) if affine.dim is None else piece.counts[affine.dim]
@@ -146,62 +150,3 @@ def bounds_of_read(
 def _is_checked(dims: tuple[int, ...], piece: Piece, affine: AffineAxis, facts: Facts) -> bool:
     """Return whether there was an index to check, unless the own dim of the axis is empty."""
     return all(facts.is_nonnegative(piece.counts[d] - 1) for d in dims if d != affine.dim)
-
-
-LAST_WINS = "onnx_scatterx.last_wins"  # in a node's `meta`: its overwritten updates were dropped
-_TOLD = 64  # groups in plain data
-_SHOWN = 4  # updates of one group that are listed
-
-
-@dataclass(frozen=True)
-class Duplicates:
-    """Updates of a scatter may collide; ``groups`` are those that collide, by their indices.
-
-    ``certain`` says that some collide. ``last_wins`` says that the last one was made to win.
-    ``last`` says where the last one wins in any case.
-    """
-
-    certain: bool
-    groups: tuple[tuple[tuple[int, ...], ...], ...] = ()
-    last_wins: bool = False
-    last: str = ""
-
-    def __str__(self) -> str:
-        if self.last_wins:
-            return "if several updates go to the same element, the last one wins"
-        open_ = "and ONNX does not say which one wins" + (
-            f"; {self.last} the last" if self.last else ""
-        )
-        if not self.certain:
-            return f"updates may go to the same element, {open_}"
-        if not self.groups:
-            return f"updates go to the same element, {open_}"
-        updates = [str(index) for index in self.groups[0]]
-        listed = f"{', '.join(updates[:-1])} and {updates[-1]}"
-        if len(updates) > _SHOWN:
-            listed = f"{', '.join(updates[:_SHOWN])} and {len(updates) - _SHOWN} more"
-        elsewhere = len(self.groups) - 1
-        others = f" (others to {elsewhere} more)" if elsewhere else ""
-        return f"updates {listed} go to the same element{others}, {open_}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return this as plain data; of many groups only the first ones."""
-        groups = [[list(index) for index in group] for group in self.groups[:_TOLD]]
-        return {"certain": self.certain, "updates": groups, "settled": self.last_wins}
-
-
-def duplicates_of(node: ir.Node, in_theory: InTheory, unique: str, last: str) -> Duplicates | None:
-    """Return the collisions, for which ONNX defines no order; None if no two updates collide.
-
-    ``unique`` is the word of the report for uniqueness. ``last`` says where the last update wins.
-    """
-    if node.meta.get(LAST_WINS) and unique == "proven":
-        return Duplicates(True, last_wins=True)
-    scatter = in_theory.access
-    if not isinstance(scatter, Scatter) or scatter.reduction != "none" or unique == "proven":
-        return None
-    groups: tuple[tuple[tuple[int, ...], ...], ...] = ()
-    # If a node never runs, its targets may be out of bounds. Then they are not grouped.
-    if in_theory.transformer is not None and in_theory.unique is False:
-        groups = in_theory.transformer.collisions()
-    return Duplicates(unique == "collides", groups, last=last)

@@ -18,6 +18,7 @@ import numpy as np
 from onnx_scatterx.engine.analysis.domain.tensor import Shape
 from onnx_scatterx.engine.budget.limits import LIMITS
 from onnx_scatterx.engine.lift.access import Access
+from onnx_scatterx.engine.lift.affine import AffineAxis, affine_along
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.tabulate import tabulated
 from onnx_scatterx.engine.terms.terms import (
@@ -102,14 +103,6 @@ def narrowed(target: Term, dim: int, begin: Term, count: Term) -> Term:
 _LONE = 4  # positions far apart that are better written one by one than as a strided box
 
 
-class AffineAxis(NamedTuple):
-    """One axis of a box of the data: ``start + step * x_dim``, or ``start`` where dim is None."""
-
-    start: Term
-    step: int
-    dim: int | None
-
-
 class Piece(NamedTuple):
     """A box of the updates (``first[d] .. first[d] + counts[d]``) and the box that it fills.
 
@@ -184,20 +177,6 @@ def _cut(box: _UpdateBox) -> Iterator[Piece]:
             return
     _check_dims(access, axes, counts, facts)
     yield Piece(first, counts, tuple(axes))
-
-
-def affine_along(target: Term) -> AffineAxis | None:
-    """Return a target that is affine in one dim, or is a position, as an axis; otherwise None."""
-    if not target.coords:
-        return AffineAxis(target, 0, None)
-    if len(target.coords) > 1:
-        return None
-    (dim,) = target.coords
-    (atom,) = coord(dim).atoms
-    slope, start = target.split(atom)
-    if slope.constant is None or start.coords:
-        return None
-    return AffineAxis(start, slope.constant, dim)
 
 
 def _ends(affine: AffineAxis, counts: Shape) -> tuple[Term, Term]:

@@ -15,11 +15,11 @@ import numpy as np
 
 from onnx_scatterx.engine.budget.limits import LIMITS
 from onnx_scatterx.engine.lift.access import Access
-from onnx_scatterx.engine.lift.footprint import Piece, affine_along, pieces
+from onnx_scatterx.engine.lift.affine import affine_along, modulus_of
+from onnx_scatterx.engine.lift.footprint import Piece, pieces
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.tabulate import tabulated
 from onnx_scatterx.engine.terms.terms import (
-    FloorDiv,
     Symbol,
     Term,
     as_numbers,
@@ -145,20 +145,6 @@ def _told_apart(target: Term, facts: Facts) -> frozenset[int]:
     if known is None or not known.distinct or not plain or len(set(dims)) < len(dims):
         return frozenset()
     return frozenset(dims)
-
-
-def modulus_of(target: Term) -> tuple[Term, Term] | None:
-    """Return (t, m) if a term is ``t mod m``, which is written ``t - m * floor(t / m)``.
-
-    >>> modulus_of((coord(0) + 3) % 8)
-    (x0 + 3, 8)
-    """
-    for atom in target.atoms:
-        if isinstance(atom, FloorDiv):
-            inside, divisor = atom.parts
-            if target + divisor * term(atom) is inside:
-                return inside, divisor
-    return None
 
 
 def _number(t: Term) -> Term | int:

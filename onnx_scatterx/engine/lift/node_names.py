@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.operators.gathers import READS
-from onnx_scatterx.engine.lift.lift_scatter import is_gather, is_scatter
+from onnx_scatterx.engine.lift.lifting import is_gather, is_scatter
 from onnx_scatterx.graphs.traversal import SCATTERS, all_graphs, perm_of
 
 
@@ -27,24 +27,24 @@ class NodeNames:
     axes: tuple[int, ...] | None = None
     """For each axis of a scatter's data, its number in the statement, if it differs."""
 
+    @classmethod
+    def of(cls, model: ir.Model, *, reads: Collection[str] = READS) -> dict[ir.Node, NodeNames]:
+        """Return the names of scatters, gathers and their inputs, which a rewriting may change."""
+        return {
+            n: cls(
+                n.name or n.outputs[0].name or "?",
+                tuple((v.name or "?") if v is not None else "" for v in n.inputs),
+                n.outputs[0].name or "?",
+                axes.get(n),
+            )
+            for g in all_graphs(model)
+            for axes in [_axes_of_statements([n for n in g if n.op_type in _AROUND])]
+            for n in g
+            if is_scatter(n) or is_gather(n, reads)
+        }
+
 
 _AROUND = {*SCATTERS, "Identity", "Transpose"}
-
-
-def names_of(model: ir.Model, *, reads: Collection[str] = READS) -> dict[ir.Node, NodeNames]:
-    """Return the names of scatters, gathers and their inputs, which a rewriting may change."""
-    return {
-        n: NodeNames(
-            n.name or n.outputs[0].name or "?",
-            tuple((v.name or "?") if v is not None else "" for v in n.inputs),
-            n.outputs[0].name or "?",
-            axes.get(n),
-        )
-        for g in all_graphs(model)
-        for axes in [_axes_of_statements([n for n in g if n.op_type in _AROUND])]
-        for n in g
-        if is_scatter(n) or is_gather(n, reads)
-    }
 
 
 def _axes_of_statements(nodes: Sequence[ir.Node]) -> dict[ir.Node, tuple[int, ...]]:

@@ -12,16 +12,14 @@ and every axis is affine again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Scope, UnknownAttributeError
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.engine.analysis.operators.reshaping import reshaped
-from onnx_scatterx.engine.lift.access import simplified_targets
-from onnx_scatterx.engine.lift.footprint import affine_along
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
+from onnx_scatterx.engine.lift.affine import affine_along
+from onnx_scatterx.engine.lift.lifting import Scatter
 from onnx_scatterx.engine.terms.terms import Lookup, Term, coord, term
 
 _RESHAPES = {"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"}
@@ -44,22 +42,9 @@ def unflattened(scatter: Scatter, scope: Scope) -> Scatter | None:
         present = [t for t in targets if t is not None]
         if len(present) < len(targets):
             continue
-        terms, signs, facts = simplified_targets(
-            scope.facts, scatter.data_shape, shape, present, unsigned
-        )
-        if _count_non_affine(terms) >= not_affine:
-            continue
-        not_affine = _count_non_affine(terms)
-        best = replace(
-            scatter,
-            updates=value,
-            indices=None,
-            shape=shape,
-            index_exprs=terms,
-            nonnegative=signs,
-            index_dims=tuple(range(len(shape))),
-            facts=facts,
-        )
+        whole = scatter.of_updates(value, shape, present, scope.facts, signed=unsigned)
+        if _count_non_affine(whole.index_exprs) < not_affine:
+            best, not_affine = whole, _count_non_affine(whole.index_exprs)
     return best
 
 

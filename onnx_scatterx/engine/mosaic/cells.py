@@ -18,6 +18,10 @@ class Cell(NamedTuple):
     box: Box
     source: Source
 
+    def spanning(self, axis: int, span: StridedInterval) -> Cell:
+        """Return the cell with another span of the same numbers on an axis."""
+        return self._replace(box=with_interval(self.box, axis, span))
+
     def is_empty(self, facts: Facts) -> bool:
         """Return whether it is proven that the cell is empty."""
         return any(s.is_empty(facts) for s in self.box)

@@ -20,7 +20,7 @@ from onnx_scatterx.engine.analysis.domain.tensor import Shape
 from onnx_scatterx.engine.analysis.operators.gathers import READS
 from onnx_scatterx.engine.analysis.operators.reshaping import axis_groups
 from onnx_scatterx.engine.analysis.operators.slicing import cuts_of
-from onnx_scatterx.engine.lift.lift_scatter import is_scatter
+from onnx_scatterx.engine.lift.lifting import is_scatter
 from onnx_scatterx.engine.mosaic.cells import Cell
 from onnx_scatterx.engine.mosaic.mosaic import Mosaic, joined
 from onnx_scatterx.engine.mosaic.scattered import gathered

@@ -13,9 +13,10 @@ from onnx_scatterx.engine.analysis.domain.call import Scope
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.budget.limits import LIMITS, PRICES
 from onnx_scatterx.engine.budget.spending import budget, of_scatter
-from onnx_scatterx.engine.lift.lift_scatter import (
+from onnx_scatterx.engine.lift.lifting import (
     Gather,
     Scatter,
+    is_gather,
     is_scatter,
     lift_gather,
     lift_scatter,
@@ -139,6 +140,15 @@ class Provenance:
         if node not in self.gathers:
             self.gathers[node] = lift_gather(node, self.scope)
         return granted(self.gathers[node])
+
+    def access(self, node: ir.Node) -> Scatter | Gather | None:
+        """Return a scatter or a gather in canonical form; None if it has none, or is another."""
+        found: Scatter | Gather | Refusal | None = None
+        if is_scatter(node):
+            found = lift_scatter(node, self.scope)
+        elif is_gather(node):
+            found = attempt(partial(self.gather, node))
+        return None if isinstance(found, Refusal) else found
 
     def mosaic(self, value: ir.Value) -> Mosaic | None:
         """Return a value's mosaic: itself if nothing is known, None if the rank is unknown."""

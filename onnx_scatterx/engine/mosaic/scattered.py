@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from onnx_scatterx.engine.lift.bounds import bounds_of_read, bounds_of_write
-from onnx_scatterx.engine.lift.footprint import AffineAxis, Piece, pieces
-from onnx_scatterx.engine.lift.lift_scatter import Gather, Scatter
+from onnx_scatterx.engine.lift.affine import AffineAxis
+from onnx_scatterx.engine.lift.bounds import bounded
+from onnx_scatterx.engine.lift.footprint import Piece, pieces
+from onnx_scatterx.engine.lift.lifting import Gather, Scatter
 from onnx_scatterx.engine.mosaic.cells import Cell, full_box
 from onnx_scatterx.engine.mosaic.constants import Constants
 from onnx_scatterx.engine.mosaic.mosaic import Mosaic
@@ -57,7 +58,7 @@ def _filled(scatter: Scatter, piece: Piece, updates: Mosaic, facts: Facts) -> It
     axes = _paired(piece, facts)
     limits = dict(zip(range(len(piece.counts)), piece.counts, strict=True))
     for axis, affine in enumerate(axes):
-        affine, limit, _ = bounds_of_write(scatter, piece, axis, affine, facts)
+        affine, limit, _ = bounded(scatter, piece, axis, affine, facts)
         axes[axis] = affine
         if affine.dim is not None:
             limits[affine.dim] = limit
@@ -179,8 +180,8 @@ def gathered(gather: Gather, data: Mosaic, facts: Facts) -> Mosaic:
 def _box(gather: Gather, piece: Piece, data: Mosaic, facts: Facts) -> Mosaic:
     """Return the box of the data that a piece reads, in the axes of the output."""
     for axis, affine in enumerate(piece.axes):
-        bounded = bounds_of_read(gather, piece, axis, affine, facts)
-        start, count, step = bounded.affine.start, bounded.positions, affine.step or 1
+        limited = bounded(gather, piece, axis, affine, facts)
+        start, count, step = limited.affine.start, limited.positions, affine.step or 1
         if step < -1:  # the same positions upwards, then reversed
             start = start + step * (count - 1)
         part = data.sliced(axis, start, count, abs(step) if step < -1 else step, facts)

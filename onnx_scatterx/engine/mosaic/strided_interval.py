@@ -41,9 +41,28 @@ class StridedInterval(NamedTuple):
         """How many positions there are (negative numbers mean none)."""
         return self.high - self.low
 
+    @property
+    def ends(self) -> tuple[Term, Term]:
+        """The first position, and the one after the last."""
+        m, r = self.modulus, self.residue
+        if m == 1:
+            return self.low, self.high
+        return m * self.low + r, m * (self.high - 1) + r + 1
+
     def is_empty(self, facts: Facts) -> bool:
         """Return whether it is proven that the interval is empty."""
         return facts.is_nonnegative(self.low - self.high)
+
+    def not_negative(self, facts: Facts) -> StridedInterval:
+        """Return the same positions between bounds whose ``length`` is proven not to be negative.
+
+        >>> from onnx_scatterx.engine.terms.terms import size
+        >>> StridedInterval.interval(size("n"), size("m")).not_negative(Facts()).length
+        max(0, -n + m)
+        """
+        if facts.is_nonnegative(self.length):
+            return self
+        return self._replace(high=larger(self.low, self.high, facts))
 
     def refined(self, modulus: int, residue: int) -> StridedInterval:
         """Return the positions of one residue class of a multiple of the modulus."""

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.quantization import is_quantizer, operands_of
 from onnx_scatterx.engine.plan.planner import GraphContext
+from onnx_scatterx.engine.quantizers.quantization import is_quantizer, operands_of
 from onnx_scatterx.graphs.cleanup import replace_uses
 from onnx_scatterx.graphs.traversal import made_by
 

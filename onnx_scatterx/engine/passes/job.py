@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import NamedTuple
 
+import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions.clauses import Clause
@@ -14,34 +15,35 @@ from onnx_scatterx.engine.analysis.domain.call import Scope
 from onnx_scatterx.engine.analysis.infeasible import misread_node
 from onnx_scatterx.engine.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.engine.budget.spending import of_scatter
-from onnx_scatterx.engine.device.costs import Costs, costs_of, in_terms
+from onnx_scatterx.engine.device.costs import Costs, costs_of
 from onnx_scatterx.engine.device.violations import Violation
 from onnx_scatterx.engine.lift.bounds import learn_bounds
-from onnx_scatterx.engine.lift.lift_scatter import (
+from onnx_scatterx.engine.lift.lifting import (
     Gather,
-    is_arithmetic,
     is_gather,
     is_scatter,
     lift_gather,
 )
-from onnx_scatterx.engine.lift.node_names import NodeNames, names_of
+from onnx_scatterx.engine.lift.node_names import NodeNames
 from onnx_scatterx.engine.mosaic.constants import Constants
 from onnx_scatterx.engine.mosaic.provenance import Provenance
+from onnx_scatterx.engine.passes.marks import NUMBER
+from onnx_scatterx.engine.passes.runtime_fusions import fusions
 from onnx_scatterx.engine.passes.settings import Settings
+from onnx_scatterx.engine.passes.wiring import Wiring
 from onnx_scatterx.engine.plan.commit import Outcome
 from onnx_scatterx.engine.plan.planner import GraphContext
 from onnx_scatterx.engine.write.outer_values import OuterValues
-from onnx_scatterx.graphs.cleanup import Names, is_read
-from onnx_scatterx.graphs.traversal import Wiring, all_nodes
+from onnx_scatterx.graphs.cleanup import Names
+from onnx_scatterx.graphs.traversal import all_nodes
 from onnx_scatterx.observer import NOBODY, Observer
 from onnx_scatterx.targets.target import Target
 from onnx_scatterx.text.reasons import Reason, Refusal
 
-KEPT = "onnx_scatterx.kept"
-"""The key of the scatters and gathers that are kept, with the reason."""
 
-NUMBER = "onnx_scatterx.number"
-"""The key of the number of a node. Copies of the node have the same number."""
+def is_unread(node: ir.Node) -> bool:
+    """Return whether nothing reads the outputs of a node, and no graph returns them."""
+    return not any(value.is_graph_output() or value.uses() for value in node.outputs)
 
 
 class Lowered(NamedTuple):
@@ -152,6 +154,12 @@ class Job:
         """Let names be collected again: nodes were copied under other names."""
         vars(self).pop("names", None)
 
+    def number_nodes(self) -> None:
+        """Number the nodes of the model; note what ONNX Runtime rewrites of them (``fusions``)."""
+        for number, node in enumerate(all_nodes(self.model)):
+            node.meta[NUMBER] = number
+        self.fusions = frozenset(found.numbered for found in fusions(self.model))
+
     def restarted(self, forbidden: Refusal | None = None, *, keeps_rest: bool = False) -> Job:
         """Return a job for the same model, before anything was done."""
         job = Job(
@@ -178,8 +186,7 @@ class Job:
     @cached_property
     def costs(self) -> Costs:
         """How plans are compared."""
-        hints = in_terms(self.model, self.settings.size_hint)
-        return costs_of(self.settings.target, hints)
+        return costs_of(self.settings.target, self.model, self.settings.size_hint)
 
     @property
     def has_scatters(self) -> bool:
@@ -196,14 +203,14 @@ class Job:
         """Note the names and inputs of scatters and gathers, before the first is removed."""
         if self.called:
             return
-        self.called = names_of(self.model, reads=self.settings.reads)
+        self.called = NodeNames.of(self.model, reads=self.settings.reads)
         self.wiring = Wiring.of(self.model)
         reads = self.settings.reads
         for context in self.contexts() if reads else ():
             graph, scope = context.graph, context.scope
-            gathers = [n for n in graph if is_gather(n, reads) and not is_arithmetic(n, scope)]
+            gathers = [n for n in graph if is_gather(n, reads) and not _is_arithmetic(n, scope)]
             self.gathers[graph] = {n: of_scatter(partial(lift_gather, n, scope)) for n in gathers}
-            self.unread |= {n for n in gathers if not any(map(is_read, n.outputs))}
+            self.unread |= {n for n in gathers if is_unread(n)}
 
     def outcome_of(self, context: GraphContext) -> Outcome:
         """Return the outcome of a graph; for a graph without scatters, it is made here."""
@@ -252,7 +259,7 @@ class Job:
                 self.costs,
                 self.note_planned,
                 self.settings.given["last_bits"],
-                around=partial(outer.around, graph),
+                outer=outer,
             )
 
     def has_constant_nodes(self, scope: Scope) -> bool:
@@ -270,3 +277,13 @@ class Job:
     @cached_property
     def _planned(self) -> dict[ir.Node, bool]:
         return dict.fromkeys((node for node in self.called if is_scatter(node)), False)
+
+
+def _is_arithmetic(node: ir.Node, scope: Scope) -> bool:
+    """Return whether a node reads known places of a vector of known numbers, such as a shape.
+
+    Such numbers are indices and sizes, not data.
+    """
+    data, indices = map(scope.of, node.inputs[:2])
+    listed = isinstance(data.content, np.ndarray) and indices.constant is not None
+    return listed and data.is_integer and data.rank == 1

@@ -10,7 +10,7 @@
     after    y = Slice(x, starts=[0], ends=[0], axes=[1])
 
 Under its default options ONNX Runtime computes other integers for such nodes (the table is in
-emit/runtime_fusions.py). Nodes that it rewrites in the original, too, are left as they are.
+runtime_fusions.py). Nodes that it rewrites in the original, too, are left as they are.
 """
 
 from __future__ import annotations
@@ -20,21 +20,12 @@ from functools import partial
 import onnx_ir as ir
 
 from onnx_scatterx.engine.budget.spending import within_limits
-from onnx_scatterx.engine.passes.job import NUMBER, Job
+from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.passes.runtime_fusions import Fusion, Rewrite, fusions
+from onnx_scatterx.engine.passes.step import Kind, Pass
 from onnx_scatterx.engine.plan.planner import GraphContext
-from onnx_scatterx.engine.write.runtime_fusions import Fusion, Rewrite, fusions
 from onnx_scatterx.engine.write.writer import Writer
 from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses
-
-
-def numbered_fusions(model: ir.Model) -> frozenset[object]:
-    """Return what ONNX Runtime may rewrite in a model whose nodes have numbers."""
-    return frozenset(_number(found) for found in fusions(model))
-
-
-def _number(found: Fusion) -> object:
-    numbers = (found.first.meta.get(NUMBER), found.second.meta.get(NUMBER))
-    return None if None in numbers else (found.rewrite, *numbers)
 
 
 def keep_apart(job: Job) -> bool:
@@ -51,7 +42,7 @@ def keep_apart(job: Job) -> bool:
     """
     if job.fusions is None:
         return False
-    found = [f for f in fusions(job.model) if _number(f) not in job.fusions]
+    found = [f for f in fusions(job.model) if f.numbered not in job.fusions]
     if not job.settings.target.has("Sum"):
         found = [f for f in found if f.rewrite is not Rewrite.NOOP]
     made: list[ir.Node] = []
@@ -63,6 +54,9 @@ def keep_apart(job: Job) -> bool:
         made += writer.graph.made
     job.analyses.note(made)
     return bool(made)
+
+
+KeepApart = Pass(keep_apart, Kind.GUARD)
 
 
 def _is_harmless(found: Fusion, context: GraphContext) -> bool:

@@ -7,28 +7,23 @@ with the reason. If the target refuses it as it is, nodes of wider targets are t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.spending import LimitError, SpentError, budget, own_budget
+from onnx_scatterx.engine.budget.spending import LimitError, budget, own_budget
 from onnx_scatterx.engine.device.violations import refusals
-from onnx_scatterx.engine.lift.lift_scatter import is_scatter
-from onnx_scatterx.engine.lift.quantization import QUANTIZED
+from onnx_scatterx.engine.lift.lifting import is_scatter
 from onnx_scatterx.engine.mosaic.provenance import Provenance
-from onnx_scatterx.engine.passes.job import KEPT, Job
-from onnx_scatterx.engine.passes.shorten_shapes import index_nodes
+from onnx_scatterx.engine.passes.graph_plan import GraphPlan, planned_graph
+from onnx_scatterx.engine.passes.integers_behind import index_nodes
+from onnx_scatterx.engine.passes.job import Job, is_unread
+from onnx_scatterx.engine.passes.step import Kind, Pass
 from onnx_scatterx.engine.plan.commit import NodeOutcome, Outcome
 from onnx_scatterx.engine.plan.planner import GraphContext
-from onnx_scatterx.engine.plan.round import RewriteRound
-from onnx_scatterx.engine.plan.selection import ScatterSelection
-from onnx_scatterx.graphs.cleanup import is_read
+from onnx_scatterx.engine.quantizers.quantization import QUANTIZED
 from onnx_scatterx.targets.target import Target
 from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal
-
-_OF_MOSAICS = 3 / 4  # of the steps of each round: the others are for its plans
 
 
 def lower_scatters(job: Job) -> bool:
@@ -53,6 +48,9 @@ def lower_scatters(job: Job) -> bool:
     return any(outcome.has_rules for outcome in job.outcomes)
 
 
+LowerScatters = Pass(lower_scatters, Kind.REPORT)
+
+
 def _lower_refused(job: Job, wider: Target) -> None:
     """Write the scatters that neither the target nor its host runs by nodes of a wider target."""
     kept = {n: why for outcome in job.outcomes for n, why in outcome.kept.items()}
@@ -73,100 +71,19 @@ def _lower_refused(job: Job, wider: Target) -> None:
 def rewrite_graph(context: GraphContext) -> tuple[Outcome, list[ir.Node]]:
     """Rewrite one graph; return the outcome of its scatters, and the new nodes."""
     try:
-        planned = _planned(context)
+        planned = planned_graph(context)
     except (LimitError, RecursionError) as error:
         return _untouched(context, budget().refusal(error)), []
     with own_budget():  # a plan is written completely
         return _written(context, planned)
 
 
-class _Planned(NamedTuple):
-    """What to write: the last round, its selection, and why scatters are opaque."""
-
-    round: RewriteRound
-    selection: ScatterSelection
-    opaque: Mapping[ir.Node, Refusal]
-
-
-def _planned(context: GraphContext) -> _Planned:
-    """Plan a graph.
-
-    A scatter whose result cannot be written is opaque: its result becomes a source, and planning
-    starts again. Planning also starts again if a chain of scatters must be split. If the budget is
-    spent, planning ends with the plans that were found: a plan stays right if other scatters are
-    kept. A part of the budget is reserved for plans, so the mosaics that were found also get
-    theirs.
-    """
-    spending = budget()
-    last: _Planned | None = None
-    opaque = {
-        node: Refusal(Reason.QUANTIZER)
-        for node in context.graph
-        if context.target.onnxruntime
-        and is_scatter(node)
-        and isinstance(why := node.meta.get(QUANTIZED), FloatReason)
-        and why.keeps_scatter
-    }
-    for node in context.graph:
-        if KEPT in node.meta and is_scatter(node):
-            opaque[node] = node.meta[KEPT]
-    opaque.update(context.kept)
-    split_before: dict[ir.Node, int] = {}
-    while True:
-        try:
-            with spending.share(_OF_MOSAICS):
-                provenance = Provenance(
-                    context.graph,
-                    context.scope,
-                    opaque,
-                    split_before=split_before,
-                    constants=context.constants,
-                )
-                is_partial = spending.is_spent
-            if is_partial and last is not None:
-                return last
-            round_ = RewriteRound(context, provenance)
-            preferred = round_.preferred()
-            selection = None if preferred else ScatterSelection(round_)
-        except (LimitError, RecursionError):
-            if last is None:
-                raise
-            return last
-        opaque.update(dict.fromkeys(preferred, Refusal(Reason.NO_RULE)))
-        opaque.update({} if selection is None else selection.refused)
-        opaque.update(provenance.beyond_budget())
-        if selection is None:
-            continue
-        if spending.is_spent:
-            limit = spending.refusal(SpentError())
-            kept = opaque | dict.fromkeys(selection.split_before, limit)
-            return last or _Planned(round_, selection, kept)
-        last = _Planned(round_, selection, dict(opaque))
-        split_before.update(selection.split_before)
-        if not selection.must_replan:
-            return last
-
-
-def kept_scatters(context: GraphContext) -> set[ir.Node]:
-    """Return the scatters of a graph that would be kept, or become ScatterX; nothing is written."""
-    round_, selection, _ = _planned(context)
-    return {
-        node
-        for node, lifted in round_.provenance.scatters.items()
-        if lifted.refusal is not None
-        and (
-            node not in selection.rewritings
-            or any(rule.writes_scatterx for rule in selection.rewritings[node].rules)
-        )
-    }
-
-
-def _written(context: GraphContext, planned: _Planned) -> tuple[Outcome, list[ir.Node]]:
+def _written(context: GraphContext, planned: GraphPlan) -> tuple[Outcome, list[ir.Node]]:
     """Write a plan into its graph."""
     round_, selection, opaque = planned
     provenance = round_.provenance
     lifted = provenance.scatters
-    unread = {n for n in lifted if not any(map(is_read, n.outputs))}
+    unread = {n for n in lifted if is_unread(n)}
     gone = [
         n
         for n, s in lifted.items()

@@ -1,33 +1,22 @@
-"""Nodes beside quantizers: they keep two readers, or go above a DequantizeLinear.
+"""Nodes go above a DequantizeLinear that ONNX Runtime does not load before them.
 
-    before   y = Transpose(DequantizeLinear(x, s, z))
-    after    y = DequantizeLinear(Transpose(x), s, z)
-
-Some such models load only because another node reads the floats, too: a Shape, which is a constant
-if sizes are fixed, or a scatter, which is now done on integers.
-
-    before   t = Add(a, b); y = QuantizeLinear(t); i = Range(0, Shape(t)[0]); z = ScatterND(x, i, u)
-    after    t = Add(a, b); y = QuantizeLinear(t)               t is computed in integers, as y is
-
-The scatter may be anywhere: a node loses a reader if that only computed indices or sizes.
+before   y = Transpose(DequantizeLinear(x, s, z))
+after    y = DequantizeLinear(Transpose(x), s, z)
 """
 
 from __future__ import annotations
 
-from functools import partial
-
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget.spending import within_limits
-from onnx_scatterx.engine.lift.quantization import is_quantizer
 from onnx_scatterx.engine.passes.integer_nodes import IntegerNodes
-from onnx_scatterx.engine.passes.job import NUMBER, Job
-from onnx_scatterx.engine.plan.neighbours import MOVED_PAST, has_quantizers
+from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.passes.step import Kind, Pass
 from onnx_scatterx.engine.plan.planner import GraphContext
-from onnx_scatterx.engine.plan.runtime_patterns import exposed, is_rejected
+from onnx_scatterx.engine.quantizers.around import MOVED_PAST, has_quantizers
+from onnx_scatterx.engine.quantizers.quantization import is_quantizer
+from onnx_scatterx.engine.quantizers.runtime_patterns import is_rejected
 from onnx_scatterx.graphs.cleanup import remove_dead
 from onnx_scatterx.graphs.traversal import all_graphs
-from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal
 
 
 def move_above_quantizers(job: Job) -> bool:
@@ -53,6 +42,9 @@ def move_above_quantizers(job: Job) -> bool:
     return bool(made)
 
 
+MoveAboveQuantizers = Pass(move_above_quantizers, Kind.GUARD, lambda s: s.target.onnxruntime)
+
+
 def _in_graph(context: GraphContext) -> list[ir.Node]:
     made: list[ir.Node] = []
     for node in list(context.graph):
@@ -70,32 +62,3 @@ def _in_graph(context: GraphContext) -> list[ir.Node]:
             remove_dead([node])
             made += moved.nodes
     return made
-
-
-class SoleReaders:
-    """The nodes of a model that have several readers, and quantizers in their graph."""
-
-    def __init__(self, job: Job) -> None:
-        graphs = all_graphs(job.model) if job.settings.target.onnxruntime else []
-        self._shared = {
-            node
-            for graph in graphs
-            if has_quantizers(graph)
-            for node in graph
-            if len(node.outputs) == 1 and len(node.outputs[0].uses()) > 1
-        }
-
-    def __bool__(self) -> bool:
-        return bool(self._shared)
-
-    def exposed(self, job: Job) -> dict[int, Refusal]:
-        """Return the numbers of those that have one reader now, and what would be changed."""
-        refused = {}
-        for context in job.contexts() if self._shared else ():
-            for node in context.graph:
-                if node in self._shared and len(node.outputs[0].uses()) == 1:
-                    given = partial(exposed, node, context.known)
-                    why = within_limits(given, FloatReason.LIMIT)
-                    if why is not None:
-                        refused[node.meta[NUMBER]] = Refusal(Reason.QUANTIZER, why)
-        return refused

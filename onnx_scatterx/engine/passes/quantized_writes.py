@@ -17,16 +17,16 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.budget.limits import LIMITS
 from onnx_scatterx.engine.budget.spending import LimitError, budget
-from onnx_scatterx.engine.lift.lift_scatter import is_scatter
-from onnx_scatterx.engine.lift.quantization import (
+from onnx_scatterx.engine.lift.lifting import is_scatter
+from onnx_scatterx.engine.plan.planner import GraphContext
+from onnx_scatterx.engine.quantizers.around import quantizers_above, quantizers_below
+from onnx_scatterx.engine.quantizers.quantization import (
     Quantization,
     is_quantizer,
     moves,
     operands_of,
     whole_axes,
 )
-from onnx_scatterx.engine.plan.neighbours import quantizers_above, quantizers_below
-from onnx_scatterx.engine.plan.planner import GraphContext
 from onnx_scatterx.engine.write.kernels import has_kernel
 from onnx_scatterx.graphs.traversal import made_by, written
 from onnx_scatterx.text.reasons import FloatReason

@@ -10,24 +10,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from types import NoneType
-from typing import Any, TypeAlias, Unpack
+from typing import Any, Unpack
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.clauses import Clause, clauses
+from onnx_scatterx.assumptions.clauses import Clause, read_clauses
 from onnx_scatterx.assumptions.fixed_sizes import FixedSizes
 from onnx_scatterx.engine.analysis.operators.gathers import READS
 from onnx_scatterx.engine.plan.rule import Rule
 from onnx_scatterx.errors import ScatterXError, did_you_mean
-from onnx_scatterx.graphs.schemas import check_known
-from onnx_scatterx.options.table import DEFAULTS, Options, words
+from onnx_scatterx.files.check import check_opset
+from onnx_scatterx.options.table import DEFAULTS, Options, Rules, command_words
 from onnx_scatterx.rewrites import RULES
-from onnx_scatterx.rewrites.overlay import overlay
-from onnx_scatterx.rewrites.scatterx import scatterx
+from onnx_scatterx.rewrites.overlay import OVERLAY
+from onnx_scatterx.rewrites.scatterx import SCATTERX
 from onnx_scatterx.targets.catalogue import target_of
 from onnx_scatterx.targets.target import Target
-
-Rules: TypeAlias = "Sequence[str | Rule]"
 
 _NUMBERS = (Mapping, NoneType), "numbers by their names, such as {'batch': 1}"
 _NAMES = (Iterable, NoneType), "a list of texts"
@@ -54,10 +52,10 @@ def chosen_rules(rules: Rules | None) -> tuple[Rule, ...]:
     for rule in rules:
         if isinstance(rule, Rule):
             chosen.append(rule)
-        elif rule in by_name:
+        elif isinstance(rule, str) and rule in by_name:
             chosen.append(by_name[rule])
         else:
-            near = did_you_mean(rule, by_name) or f"; there are {', '.join(by_name)}"
+            near = did_you_mean(str(rule), by_name) or f"; there are {', '.join(by_name)}"
             raise ScatterXError(f"no rule is called {rule!r}{near}")
     return tuple(chosen)
 
@@ -67,7 +65,7 @@ def rules_of(target: Target, rules: Sequence[Rule], *, asked: bool) -> tuple[Rul
     kept = [r for r in rules if asked or not (r.reads_all_data and target.prefers_scatter)]
     if not target.has_scatterx:
         return tuple(kept)
-    return (*kept, overlay, scatterx) if target.is_timed else (*kept, scatterx)
+    return (*kept, OVERLAY, SCATTERX) if target.is_timed else (*kept, SCATTERX)
 
 
 @dataclass(frozen=True)
@@ -96,12 +94,12 @@ class Settings:
             raise ScatterXError(f"effort {given['effort']}: this is not a number above 0")
         target, rules, opset = target_of(given["target"]), given["rules"], given["opset"]
         if opset is not None:
-            check_known(opset)
+            check_opset(opset)
             newest, name = target.max_opset or opset, target.name
             if opset > newest:
                 raise ScatterXError(f"operator set {opset}: the target {name} reads up to {newest}")
         applied = rules_of(target, chosen_rules(rules), asked=rules is not None)
-        return cls(target, applied, given, clauses(given["assume"]))
+        return cls(target, applied, given, read_clauses(given["assume"]))
 
     def but(self, **options: Unpack[Options]) -> Settings:
         """Return the settings with some other options.
@@ -139,4 +137,4 @@ class Settings:
         ('--rules view', '--gathers', "--assume 'n <= 8'")
         """
         said = {**self.given, "target": "scatterx", "assume": self.assumed or None}
-        return tuple(map(shlex.join, words(said)))
+        return tuple(map(shlex.join, command_words(said)))

@@ -1,4 +1,4 @@
-"""Nodes that repeat others or undo them are removed: equal masks, and pairs of transposes.
+"""A mask that is computed twice is computed once.
 
     before   p = NonZero(Less(x, 0))    q = NonZero(Less(x, 0))
              y = ScatterND(x, Transpose(q), Mul(GatherND(x, Transpose(p)), c))
@@ -6,9 +6,6 @@
 
 Exporters compute ``x < 0`` twice in ``x[x < 0] = c * x[x < 0]``, and count its true elements twice.
 Only the nodes from which a NonZero is computed are compared.
-
-before   y = Transpose(Transpose(x, perm=a), perm=b)          a[b] the identity
-after    y = x
 """
 
 from __future__ import annotations
@@ -17,19 +14,17 @@ from collections.abc import Collection
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lift_scatter import is_scatter
+from onnx_scatterx.engine.lift.lifting import is_scatter
 from onnx_scatterx.engine.passes.job import Job
-from onnx_scatterx.engine.plan.commit import REPLACES
-from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses, stand_for
+from onnx_scatterx.engine.passes.step import Pass
+from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses
 from onnx_scatterx.graphs.constants import constant, overridable
 from onnx_scatterx.graphs.traversal import (
     RANDOM,
     all_graphs,
     graphs_of,
     makers,
-    perm_of,
     reached,
-    readers,
 )
 
 _SMALL = 64  # bytes of a constant that is compared
@@ -57,6 +52,9 @@ def share_masks(job: Job) -> bool:
     if modified:
         job.analyses.forget()
     return modified
+
+
+ShareMasks = Pass(share_masks)
 
 
 def _in_graph(graph: ir.Graph, counted: list[ir.Node], fixed: Collection[ir.Value]) -> bool:
@@ -93,35 +91,3 @@ def _content(value: ir.Value, fixed: Collection[ir.Value]) -> object:
     if tensor is None or tensor.dtype.is_string() or tensor.nbytes > _SMALL:
         return value
     return tensor.dtype, tuple(tensor.shape), tensor.tobytes()
-
-
-def cancel_transposes(job: Job) -> bool:
-    """Let the readers of such a pair read its input, if one of the two replaces a scatter."""
-    graphs = list(all_graphs(job.model))
-    new = [n for g in graphs for n in g if REPLACES in n.metadata_props]
-    before = sum(len(g) for g in graphs)
-    for node in new:
-        if node.op_type != "Transpose" or node.domain != "" or node.graph is None:
-            continue
-        _cancel(node, new)
-        for reader in dict.fromkeys(readers(node.outputs)):
-            if reader.op_type == "Transpose" and reader.domain == "":
-                _cancel(reader, new)
-    return sum(len(g) for g in graphs) < before
-
-
-def _cancel(outer: ir.Node, new: list[ir.Node]) -> None:
-    (inside,), (result,) = outer.inputs, outer.outputs
-    inner = None if inside is None else inside.producer()
-    a, b = perm_of(inner), perm_of(outer)
-    if inner is None or inner.graph is not outer.graph or a is None or b is None:
-        return
-    (source,) = inner.inputs
-    if source is None or len(a) != len(b) or [a[d] for d in b] != list(range(len(a))):
-        return
-    if result.is_graph_output():
-        if source.producer() not in new or source.is_graph_output():
-            return
-        stand_for(source, result)  # the output that a caller sees is kept
-    replace_uses(result, source)
-    remove_dead([outer])

@@ -17,18 +17,19 @@ from typing import NamedTuple
 import onnx_ir as ir
 
 from onnx_scatterx.engine.budget.spending import LimitError, budget
-from onnx_scatterx.engine.lift.lift_scatter import is_scatter
-from onnx_scatterx.engine.lift.quantization import QUANTIZED, QUANTIZERS, is_quantizer
+from onnx_scatterx.engine.lift.lifting import is_scatter
+from onnx_scatterx.engine.passes.graph_plan import kept_scatters
 from onnx_scatterx.engine.passes.integer_nodes import IntegerNodes
 from onnx_scatterx.engine.passes.job import Job
-from onnx_scatterx.engine.passes.lower_scatters import kept_scatters
 from onnx_scatterx.engine.passes.quantized_writes import (
     SIZES,
     QuantizedWrite,
     quantized_writes,
 )
+from onnx_scatterx.engine.passes.step import Pass
 from onnx_scatterx.engine.plan.planner import GraphContext
-from onnx_scatterx.engine.plan.runtime_patterns import obstacle
+from onnx_scatterx.engine.quantizers.quantization import QUANTIZED, QUANTIZERS, is_quantizer
+from onnx_scatterx.engine.quantizers.runtime_patterns import obstacle
 from onnx_scatterx.graphs.cleanup import remove_dead
 from onnx_scatterx.graphs.traversal import all_nodes
 from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal
@@ -60,6 +61,9 @@ def write_on_integers(job: Job) -> bool:
         if any(map(is_scatter, context.graph)):
             modified |= _in_graph(job, context)
     return modified
+
+
+WriteOnIntegers = Pass(write_on_integers)
 
 
 class _Candidate(NamedTuple):

@@ -11,15 +11,15 @@ from dataclasses import dataclass, field
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
-from onnx_scatterx.engine.lift.quantization import QUANTIZED
 from onnx_scatterx.engine.mosaic.provenance import Provenance
 from onnx_scatterx.engine.plan.last_bits import last_bits
 from onnx_scatterx.engine.plan.round import RewriteRound
 from onnx_scatterx.engine.plan.rule import Plan, Rule
 from onnx_scatterx.engine.plan.selection import Selection
+from onnx_scatterx.engine.quantizers.quantization import QUANTIZED
 from onnx_scatterx.engine.terms.terms import Term
 from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses
-from onnx_scatterx.graphs.traversal import all_nodes, is_operator, makers, reached
+from onnx_scatterx.graphs.traversal import all_nodes, makers, reached
 from onnx_scatterx.text.reasons import LAST_BIT, Refusal, granted
 
 _MOVES = (
@@ -210,10 +210,9 @@ def _selects_floats(result: ir.Value, others: Collection[ir.Value]) -> bool:
     return any(dtype is not None and dtype.is_floating_point() for dtype in chosen)
 
 
-def written_nodes(model: ir.Model, op_types: Collection[str]) -> list[ir.Node]:
-    """Return the nodes of these operators that are written in place of scatters."""
-    nodes = all_nodes(model)
-    return [n for n in nodes if REPLACES in n.metadata_props and is_operator(n, op_types)]
+def written_nodes(model: ir.Model) -> list[ir.Node]:
+    """Return the nodes that are written in place of scatters."""
+    return [node for node in all_nodes(model) if REPLACES in node.metadata_props]
 
 
 def work_text(work: Term) -> str:

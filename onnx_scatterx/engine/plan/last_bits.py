@@ -30,12 +30,12 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift.lift_scatter import is_scatter
-from onnx_scatterx.engine.lift.quantization import operands_of
-from onnx_scatterx.engine.plan.neighbours import MOVED_PAST
-from onnx_scatterx.engine.write.reduce import is_ordered
+from onnx_scatterx.engine.lift.lifting import is_scatter
+from onnx_scatterx.engine.quantizers.around import MOVED_PAST
+from onnx_scatterx.engine.quantizers.quantization import operands_of
+from onnx_scatterx.engine.write.reduction import is_ordered
 from onnx_scatterx.graphs.constants import packed
-from onnx_scatterx.graphs.traversal import graphs_of, is_operator, makers, reached, readers
+from onnx_scatterx.graphs.traversal import graphs_of, is_operator, makers, reached
 from onnx_scatterx.text.reasons import LastBit
 
 MEASURED = "1.32"
@@ -138,7 +138,7 @@ def last_bits(
     if dtype is None or not dtype.is_floating_point():
         return ()
     outputs = [value, *(v for node in gone for v in node.outputs)]
-    below = _computes(readers(outputs), _moved)
+    below = _computes([use.node for v in outputs for use in v.uses()], _moved)
     reasons = []
     reduces = any(is_scatter(n) and "reduction" in n.attributes for n in gone)
     functions = [n for n in new if n.op_type in _FUNCTIONS and not (reduces and _sums(n))]
@@ -162,7 +162,7 @@ def _sums(node: ir.Node) -> bool:
 
 def _is_multiplied(value: ir.Value) -> bool:
     """Return whether a value, or what is computed from it, goes to a kernel that packs it."""
-    behind = reached([value], lambda v: [out for n in readers([v]) for out in n.outputs])
+    behind = reached([value], lambda v: [out for use in v.uses() for out in use.node.outputs])
     return any(
         count == _NEAR or any(use.idx in packed(use.node) for use in here.uses())
         for count, here in enumerate(behind)
@@ -176,7 +176,7 @@ def _operands(node: ir.Node) -> list[ir.Node]:
 
 def _moved(node: ir.Node) -> list[ir.Node]:
     """Return the nodes that read what a node moves."""
-    return readers(node.outputs) if operands_of(node) else []
+    return list(node.successors()) if operands_of(node) else []
 
 
 def _computes(nodes: Iterable[ir.Node], near: Callable[[ir.Node], list[ir.Node]]) -> bool:

@@ -14,9 +14,7 @@ from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
-from onnx_scatterx.engine.lift.footprint import affine_along
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
+from onnx_scatterx.engine.lift.lifting import Scatter
 from onnx_scatterx.engine.plan.rule import Context, Plan
 from onnx_scatterx.engine.terms.terms import Term, minimum, term
 from onnx_scatterx.engine.write.writer import INT64_MAX
@@ -70,7 +68,7 @@ def peel_to_box(scatter: Scatter, context: Context) -> SubBox | None:
     within: dict[int, tuple[Term, Term]] = {}
     targets = list(scatter.index_exprs)
     for axis, target, size in scatter.by_axis():
-        affine = affine_along(target)
+        affine = scatter.affine(axis)
         if affine is None or affine.step not in (0, 1) or not scatter.nonnegative[axis]:
             continue
         start, count = affine.start, term(1) if affine.dim is None else scatter.shape[affine.dim]
@@ -86,7 +84,6 @@ def peel_to_box(scatter: Scatter, context: Context) -> SubBox | None:
     shape = tuple(
         within[c][1] - within[c][0] if c in within else n for c, n in enumerate(scatter.data_shape)
     )
-    data = ir.Value(name=f"{scatter.data.name}/part", type=ir.TensorType(scatter.dtype))
+    data, described = context.with_placeholder(f"{scatter.data.name}/part", scatter.dtype, shape)
     inner = replace(scatter, data=data, data_shape=shape, index_exprs=tuple(targets))
-    described = context.provenance.describing(data, TensorValue(scatter.dtype, shape))
-    return SubBox(scatter, inner, within, replace(context, provenance=described))
+    return SubBox(scatter, inner, within, described)

@@ -7,7 +7,7 @@ leaves a part of a plan in the graph.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,11 +18,13 @@ from onnx_scatterx.engine.budget.limits import PRICES
 from onnx_scatterx.engine.budget.spending import budget
 from onnx_scatterx.engine.device.costs import Costs, Work
 from onnx_scatterx.engine.mosaic.constants import Constants
+from onnx_scatterx.engine.mosaic.existing_view import ExistingView
+from onnx_scatterx.engine.mosaic.strided_interval import View
 from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, Rule, cheapest
-from onnx_scatterx.engine.plan.runtime_patterns import GraphValues, obstacle
+from onnx_scatterx.engine.quantizers.runtime_patterns import GraphValues, obstacle
 from onnx_scatterx.engine.terms.terms import Term
 from onnx_scatterx.engine.write.available import AvailableValues
-from onnx_scatterx.engine.write.outer_values import VisibleValues
+from onnx_scatterx.engine.write.outer_values import OuterValues
 from onnx_scatterx.engine.write.writer import Writer
 from onnx_scatterx.graphs.cleanup import Names
 from onnx_scatterx.targets.target import Target
@@ -52,12 +54,12 @@ class GraphContext:
     kept: Mapping[ir.Node, Refusal] = field(default_factory=dict)
     """Scatters that were kept, and stay so: the target takes them as they are."""
 
-    around: Callable[[], Iterable[VisibleValues]] = tuple
-    """Gives the values of the graphs around a body that the body can read."""
+    outer: OuterValues | None = None
+    """The values of the graphs around a body that the body can read."""
 
     def available(self, removed: Iterable[ir.Value]) -> AvailableValues:
         """Return the values that hold sizes and numbers; some of them may be removed."""
-        return AvailableValues(self.graph, self.scope, removed, self.around)
+        return AvailableValues(self.graph, self.scope, removed, self.outer)
 
     @property
     def known(self) -> GraphValues:
@@ -87,7 +89,7 @@ class Planner:
         self.facts = round_.context.scope.facts
         self.constants = round_.context.constants
         self.costs = round_.context.costs
-        self.existing_views = round_.existing_views
+        self._existing_views = round_.existing_views
         self.copies = round_.copies
         self._rules = round_.region_rules
         self._plans: dict[Region, Plan | Refusal] = {}
@@ -129,6 +131,22 @@ class Planner:
         own = trial.cost - sum(p.cost for p in parts)
         weight = self.costs.weigh(own, work, self.dtype) + sum(p.weight for p in parts)
         return Plan(write, None, trial.cost, weight, rules, tuple(trial.inputs))
+
+    def other_views(self, view: View, region: Region) -> Iterator[tuple[ExistingView, View]]:
+        """Yield values of the graph that have all of a region, and the region as a view of each."""
+        for alias in self._existing_views.around(view, region.low, region.high):
+            if self.numbers.is_available(alias.value):
+                seen = alias.seen(view, region.low, region.high, self.facts)
+                if seen is not None:
+                    yield alias, seen
+
+    def keeping(self, alias: ExistingView, plan: Plan | Refusal) -> Plan | Refusal:
+        """Return a plan that keeps the nodes which exist for a value alone."""
+        if isinstance(plan, Refusal):
+            return plan
+        work = [Work("Transpose", alias.shape, len(alias.shape))] * alias.cost
+        weight = plan.weight + self.costs.weigh(alias.cost, work, self.dtype)
+        return replace(plan, cost=plan.cost + alias.cost, weight=weight)
 
     def simplified(self, t: Term) -> Term:
         """Return a term with the cases decided that the facts decide."""

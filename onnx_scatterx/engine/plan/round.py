@@ -11,10 +11,10 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.budget.limits import PRICES
 from onnx_scatterx.engine.budget.spending import budget, of_scatter
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
+from onnx_scatterx.engine.lift.lifting import Scatter
 from onnx_scatterx.engine.mosaic.existing_view import existing_views
 from onnx_scatterx.engine.mosaic.provenance import Lifted, Provenance
-from onnx_scatterx.engine.plan.neighbours import ExclusiveNodes, has_quantizers
+from onnx_scatterx.engine.plan.exclusive import ExclusiveNodes
 from onnx_scatterx.engine.plan.peel import SubBox, peel_to_box
 from onnx_scatterx.engine.plan.planner import GraphContext, Planner
 from onnx_scatterx.engine.plan.rule import (
@@ -26,11 +26,11 @@ from onnx_scatterx.engine.plan.rule import (
     Rule,
     ScatterRule,
 )
-from onnx_scatterx.engine.plan.runtime_patterns import objection
+from onnx_scatterx.engine.quantizers.around import has_quantizers
+from onnx_scatterx.engine.quantizers.runtime_patterns import objection
 from onnx_scatterx.engine.terms.terms import Symbol, Term
-from onnx_scatterx.engine.write.available import scalar_load
 from onnx_scatterx.engine.write.dry_run import DryRun
-from onnx_scatterx.engine.write.terms import TermEmitter
+from onnx_scatterx.engine.write.numbers import Numbers
 from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal, attempt
 
 T = TypeVar("T")
@@ -64,7 +64,7 @@ class RewriteRound:
         opaque = provenance.opaque
         removed = [v for n in provenance.scatters for v in n.outputs if n not in opaque]
         removed += [*(index_nodes.values() if index_nodes else ()), *provenance.absorbed]
-        self.numbers = TermEmitter(self.writer, context.scope, context.available(removed))
+        self.numbers = Numbers(self.writer, context.scope, context.available(removed))
         own = context.constants, self.numbers, context.target, context.last_bits
         self._for_rules = Context(provenance, self.writer, *own)
         self.existing_views = existing_views(provenance)
@@ -139,9 +139,7 @@ class RewriteRound:
         """
         absorbed, (output,) = self.provenance.absorbed, scatter.node.outputs
         leaves = frozenset[Symbol]().union(*(t.leaves() for t in scatter.index_exprs))
-        if scatter.data not in absorbed or all(
-            scalar_load(x, self.context.scope) is None for x in leaves
-        ):
+        if scatter.data not in absorbed or not any(map(self.numbers.is_element, leaves)):
             return False
         whole, before = self.plan(output), self.plan(scatter.data)
         if isinstance(whole, Refusal) or isinstance(before, Refusal):

@@ -7,21 +7,24 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.tensor import Shape
-from onnx_scatterx.engine.lift.lift_scatter import Gather, Scatter
+from onnx_scatterx.engine.analysis.domain.tensor import ElementOf, Shape, TensorValue
+from onnx_scatterx.engine.budget.spending import budget
+from onnx_scatterx.engine.lift.in_theory import InTheory
+from onnx_scatterx.engine.lift.lifting import Gather, Scatter
 from onnx_scatterx.engine.mosaic.cells import Cell
 from onnx_scatterx.engine.mosaic.constants import Constants
 from onnx_scatterx.engine.mosaic.mosaic import Mosaic
 from onnx_scatterx.engine.mosaic.provenance import Provenance
-from onnx_scatterx.engine.mosaic.strided_interval import ZERO, StridedInterval
+from onnx_scatterx.engine.plan.last_bits import computes_alike
 from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Term
-from onnx_scatterx.engine.write.terms import TermEmitter
+from onnx_scatterx.engine.terms.terms import Symbol, Term, element, term
+from onnx_scatterx.engine.write.native.unique import is_unique
+from onnx_scatterx.engine.write.numbers import Numbers
 from onnx_scatterx.engine.write.writer import Writer
 from onnx_scatterx.targets.target import Target
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
@@ -77,15 +80,7 @@ class Region(NamedTuple):
     @classmethod
     def of(cls, mosaic: Mosaic) -> Region:
         """Return a whole tensor as a region."""
-        return cls(mosaic.cells, tuple(ZERO for _ in mosaic.shape), mosaic.shape)
-
-
-def edges(span: StridedInterval) -> tuple[Term, Term]:
-    """Return the first position of a span and the one after its last."""
-    m, r = span.modulus, span.residue
-    if m == 1:
-        return span.low, span.high
-    return m * span.low + r, m * (span.high - 1) + r + 1
+        return cls(mosaic.cells, tuple(term(0) for _ in mosaic.shape), mosaic.shape)
 
 
 @dataclass(frozen=True)
@@ -115,16 +110,72 @@ def cheapest(answers: Iterable[Plan | Refusal]) -> Plan | Refusal:
     return refusals[0] if refusals else Refusal(Reason.NO_RULE)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Context:
     """What a rule for scatters may read and write with, and the target that it writes for."""
 
     provenance: Provenance
     writer: Writer
     constants: Constants
-    numbers: TermEmitter
+    numbers: Numbers
     target: Target
     last_bits: bool = False  # of functions may depend on the place of an element
+
+    @property
+    def graph(self) -> ir.Graph:
+        """The graph of the scatter: a value that is made elsewhere is not followed."""
+        return self.provenance.graph
+
+    @property
+    def facts(self) -> Facts:
+        """What is known of sizes. That of a scatter also knows the extents of its coordinates."""
+        return self.provenance.facts
+
+    def known(self, value: ir.Value) -> TensorValue:
+        """Return what is known of a value: its type, shape and elements."""
+        return self.provenance.abstract(value)
+
+    def access(self, node: ir.Node) -> Scatter | Gather | None:
+        """Return another scatter or gather of the graph; None if a node is none, or is refused."""
+        return self.provenance.access(node)
+
+    def charge(self) -> None:
+        """Count a step of work: a rule that follows nodes of a model takes a bounded number."""
+        budget().charge_part(1)
+
+    def element_read(self, target: Term) -> tuple[Symbol, ir.Value] | None:
+        """Return (symbol, tensor) if a target is an element of a tensor, at the symbol's parts."""
+        symbol = target.symbol
+        value = ElementOf.read_by(symbol)
+        return None if symbol is None or value is None else (symbol, value)
+
+    def element(self, value: ir.Value, parts: Sequence[Term]) -> Term:
+        """Return the element of a placeholder at an index as a term."""
+        return element(ElementOf(self, value), parts, name="i")
+
+    def with_placeholder(
+        self, name: str, dtype: ir.DataType, shape: Shape
+    ) -> tuple[ir.Value, Context]:
+        """Return a value that stands for a tensor to be written, and the context that knows it.
+
+        Before a node reads it, the writer must know what it is ``replaced`` by.
+        """
+        value = ir.Value(name=name, type=ir.TensorType(dtype))
+        described = self.provenance.describing(value, TensorValue(dtype, shape))
+        return value, replace(self, provenance=described)
+
+    def computes_alike(self, node: ir.Node, dtypes: Sequence[ir.DataType | None]) -> bool:
+        """Return whether a node on elements of these types computes the same bits at any place."""
+        return computes_alike(node, dtypes, last_bits=self.last_bits)
+
+    def is_unique(self, scatter: Scatter) -> bool:
+        """Return whether it is proven that no two updates collide."""
+        return is_unique(scatter, self.provenance)
+
+    def collides(self, scatter: Scatter) -> bool:
+        """Return whether updates are known to collide."""
+        known = not any(t.leaves() for t in scatter.index_exprs)
+        return known and InTheory(scatter).unique is False
 
 
 class Rule(ABC):

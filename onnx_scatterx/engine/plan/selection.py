@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection, Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.device.costs import KINDS, Work
-from onnx_scatterx.engine.lift.lift_scatter import is_gather, is_scatter
-from onnx_scatterx.engine.plan.neighbours import ExclusiveNodes, read_only_by
+from onnx_scatterx.engine.device.costs import Work
+from onnx_scatterx.engine.lift.lifting import is_gather, is_scatter
+from onnx_scatterx.engine.plan.exclusive import ExclusiveNodes, read_only_by
 from onnx_scatterx.engine.plan.round import RewriteRound
 from onnx_scatterx.engine.plan.rule import Plan
 from onnx_scatterx.engine.terms.terms import Term
@@ -118,14 +118,13 @@ class ScatterSelection(Selection):
             return math.inf  # a slice for each piece and a Concat: nothing is saved
         known = round_.provenance.abstract(output)
         shape = known.shape or ()
-        kind = node.op_type if node.op_type in KINDS else "Elementwise"
         dtype = known.dtype or ir.DataType.FLOAT
 
         def weight(value: ir.Value) -> float:
             plan = round_.plan(value)
             return plan.weight if isinstance(plan, Plan) else math.inf
 
-        own = round_.context.costs.weigh(1, [Work(kind, shape, len(shape))], dtype)
+        own = round_.context.costs.weigh(1, [Work.of(node.op_type, shape, len(shape))], dtype)
         return own + self._cost_of_inputs(node, weight)
 
 

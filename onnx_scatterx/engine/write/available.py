@@ -10,7 +10,7 @@ correct.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, takewhile
@@ -27,7 +27,7 @@ from onnx_scatterx.engine.write.writer import Writer
 from onnx_scatterx.grouping import grouped
 
 if TYPE_CHECKING:
-    from onnx_scatterx.engine.write.outer_values import VisibleValues
+    from onnx_scatterx.engine.write.outer_values import OuterValues, VisibleValues
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,8 @@ class AvailableValues:
 
     ``order`` is every value's position in the graph: values before the insertion point can be read.
     The values in ``dependent`` depend on values that may be removed (``removed``), on how many of
-    them up to a limit. They are read only if no other value holds the size. ``around`` gives the
-    values of the graphs around a body, the innermost first; they are read if the graph has none.
+    them up to a limit. They are read only if no other value holds the size. ``outer`` has the
+    values of the graphs around a body; they are read if the graph has none.
     """
 
     def __init__(
@@ -114,9 +114,9 @@ class AvailableValues:
         graph: ir.Graph,
         scope: Scope,
         removed: Iterable[ir.Value],
-        around: Callable[[], Iterable[VisibleValues]] = tuple,
+        outer: OuterValues | None = None,
     ) -> None:
-        self._around = around
+        self._graph, self._outer = graph, outer
         self.order: dict[ir.Value, int] = {}
         self._alike: dict[frozenset[Symbol], list[Term]] | None = None
         self.dims: dict[Term, list[tuple[ir.Value, int]]] = {}
@@ -136,8 +136,8 @@ class AvailableValues:
 
     @cached_property
     def outer(self) -> tuple[VisibleValues, ...]:
-        """The values of the graphs around a body."""
-        return tuple(self._around())
+        """The values of the graphs around a body, the innermost first."""
+        return () if self._outer is None else tuple(self._outer.around(self._graph))
 
     def similar(self, t: Term) -> list[Term]:
         """Return numbers that the graph computes of the same sizes as a term."""

@@ -163,19 +163,23 @@ def has_kernel(op: str, version: int, dtype: ir.DataType) -> bool:
     return False
 
 
-def widened(w: Writer, value: ir.Value, dtype: ir.DataType) -> ir.Value:
-    """Return a value of an element type in the wider one, and any other value as it is."""
-    own = w.dtype_of(value)
+def widened(w: Writer, value: ir.Value, own: ir.DataType | None, dtype: ir.DataType) -> ir.Value:
+    """Return a value of an element type in the wider one, and any other value as it is.
+
+    ``own`` is the element type of the value, if it is known.
+    """
     if own is None:
         raise RefusedError(Reason.UNKNOWN_TYPE)
     return value if own != dtype else w.cast(value, dtype, WIDER[dtype])
 
 
-def sized(w: Writer, value: ir.Value) -> ir.Value:
-    """Return a value whose shape ONNX Runtime reads; it removes a lone Cast before a Shape."""
-    dtype = w.dtype_of(value)
+def sized(w: Writer, value: ir.Value, dtype: ir.DataType | None) -> ir.Value:
+    """Return a value whose shape ONNX Runtime reads; it removes a lone Cast before a Shape.
+
+    ``dtype`` is the element type of the value, if it is known.
+    """
     if dtype is None or has_kernel("Shape", w.version, dtype):
         return value
     if dtype not in WIDER:
         raise RefusedError(Reason.NO_KERNEL, lacking("Shape", dtype))
-    return w.node("Abs", [widened(w, value, dtype)], WIDER[dtype])
+    return w.node("Abs", [widened(w, value, dtype, dtype)], WIDER[dtype])

@@ -21,11 +21,12 @@ from onnx_scatterx.engine.terms.terms import (
     FloorDiv,
     Indicator,
     PositivePart,
+    Symbol,
     Term,
     term,
 )
-from onnx_scatterx.engine.write.available import AvailableValues, ExistingValues
-from onnx_scatterx.engine.write.writer import Writer
+from onnx_scatterx.engine.write.available import AvailableValues, ExistingValues, scalar_load
+from onnx_scatterx.engine.write.writer import INT64_MAX, Writer
 from onnx_scatterx.graphs.traversal import made_by
 from onnx_scatterx.text.reasons import Reason, RefusedError
 
@@ -87,6 +88,10 @@ class TermEmitter:
         """Return how many nodes it takes to write a term as a value, or refuse."""
         with self._readable(t) as surcharge:
             return self._cost(t) + surcharge
+
+    def is_element(self, leaf: Symbol) -> bool:
+        """Return whether a leaf of a term is a number that can be read from a tensor."""
+        return scalar_load(leaf, self.scope) is not None
 
     @contextmanager
     def _readable(self, t: Term) -> Iterator[int]:
@@ -240,10 +245,10 @@ class TermEmitter:
         dtype: ir.DataType,
         axis: int,
         start: Term | int,
-        end: Term | int,
+        end: Term | int = INT64_MAX,
         step: int = 1,
     ) -> ir.Value:
-        """Return a Slice of one axis between bounds, some of which are computed."""
+        """Return a Slice of one axis between bounds, some of which are computed; or to its end."""
         first, last = (
             self.vector(b) if isinstance(b, Term) else self.writer.constant([b])
             for b in (start, end)

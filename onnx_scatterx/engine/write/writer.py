@@ -12,15 +12,14 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.device.uses import objections
 from onnx_scatterx.engine.terms.terms import Term
 from onnx_scatterx.engine.write.dry_run import Attributes, DryRun, MadeValues, frozen
 from onnx_scatterx.engine.write.forms import other_form
 from onnx_scatterx.engine.write.forms.request import Request
 from onnx_scatterx.engine.write.graph_writer import GraphWriter
-from onnx_scatterx.engine.write.kernels import KERNELS, WIDER, has_kernel, sized, widened
+from onnx_scatterx.engine.write.kernels import WIDER, sized, widened
+from onnx_scatterx.engine.write.spelled_alike import is_spelled_alike
 from onnx_scatterx.graphs.cleanup import Names
-from onnx_scatterx.graphs.schemas import is_spelled_alike
 from onnx_scatterx.targets.target import STANDARD, Target
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError, refuse_unless
 
@@ -77,7 +76,7 @@ class Writer:
             if not trial.made(result):
                 trial.read([result])
                 if as_output:
-                    self.node("Identity", [result], self.dtype_of(result))
+                    self.node("Identity", [result], self._dtype_of(result))
         except RefusedError as error:
             return error.refusal
         finally:
@@ -94,11 +93,7 @@ class Writer:
         if self._sink.known is not None:
             self._sink.known.add_index(value, size, from_zero=from_zero)
 
-    def has_kernel(self, op: str, dtype: ir.DataType) -> bool:
-        """Return whether ONNX Runtime runs an operator on an element type, or on a wider one."""
-        return op not in KERNELS or has_kernel(op, self.version, self.wider.get(dtype, dtype))
-
-    def dtype_of(self, value: ir.Value) -> ir.DataType | None:
+    def _dtype_of(self, value: ir.Value) -> ir.DataType | None:
         """Return the element type of a value, if it is known."""
         known = self._values.get(value)
         return value.dtype or (None if known is None else known.dtype)
@@ -148,9 +143,11 @@ class Writer:
         self._require_one_meaning(op, len(inputs), attributes)
         inputs = [v if v is None else self.resolve(v) for v in inputs]
         if op == "Shape" and inputs[0] is not None:
-            inputs = [sized(self, inputs[0])]
+            inputs = [sized(self, inputs[0], self._dtype_of(inputs[0]))]
         elif dtype is not None and dtype in self.wider and op != "Cast":
-            inputs = [v if v is None else widened(self, v, dtype) for v in inputs]
+            inputs = [
+                v if v is None else widened(self, v, self._dtype_of(v), dtype) for v in inputs
+            ]
             dtype = self.wider[dtype]
         written = self._sink.written
         key = (op, tuple(inputs), frozen(attributes))
@@ -162,7 +159,7 @@ class Writer:
             value = written[key] = self._sink.node(op, inputs, dtype, attributes)
             return value
         trial = self._trial
-        refused = list(objections(self.target, request.use))
+        refused = list(request.use.objections(self.target))
         if trial is not None and self.target.static_only and request.use.reads_size:
             refused.append(f"{op} with a size that is known only when the model runs")
         if refused:
@@ -228,9 +225,9 @@ class Writer:
 
         def whole() -> ir.Value:
             result = self.resolve(write())
-            if self.dtype_of(result) == dtype and not as_output:
+            if self._dtype_of(result) == dtype and not as_output:
                 return result
-            result, to = widened(self, result, dtype), dtype.value
+            result, to = widened(self, result, self._dtype_of(result), dtype), dtype.value
             self.graph.written.pop(("Cast", (result,), frozen({"to": to})), None)
             return self.node("Cast", [result], dtype, to=to)
 

@@ -15,11 +15,12 @@ from onnx_scatterx.compare.array_diff import compare
 from onnx_scatterx.compare.interface import narrowing
 from onnx_scatterx.compare.sample_source import valid_draws
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.files.io import AnyModel, load
+from onnx_scatterx.files.io import load
+from onnx_scatterx.files.model_source import AnyModel
 from onnx_scatterx.lab.benchmarking.result import Benchmark, NodeTime, Timing, read_trace
 from onnx_scatterx.observer import Observer, Progress
 from onnx_scatterx.processes.child import NoReply
-from onnx_scatterx.processes.scratch import scratch
+from onnx_scatterx.processes.scratch_folders import scratch
 from onnx_scatterx.runtime.opened import OpenModel, as_file
 from onnx_scatterx.runtime.session import library_for, require_runtime
 from onnx_scatterx.runtime.timing import LEAST_ROUNDS

@@ -15,7 +15,7 @@ import numpy as np
 
 from onnx_scatterx.grouping import grouped
 from onnx_scatterx.tell.rendering import Group, ShownInTables, TextTable
-from onnx_scatterx.text.visible import plain
+from onnx_scatterx.text.visible_text import plain
 
 _SUFFIX = "_kernel_time"
 

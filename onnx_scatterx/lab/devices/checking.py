@@ -17,13 +17,15 @@ import onnx_ir as ir
 from onnx_scatterx.compare.array_diff import Tolerance, compare
 from onnx_scatterx.compare.sample_source import valid_draws
 from onnx_scatterx.errors import ModelError, VerifyError
-from onnx_scatterx.files.io import AnyModel, ModelSource, load
-from onnx_scatterx.files.save import save
+from onnx_scatterx.files.io import load
+from onnx_scatterx.files.model_source import AnyModel, ModelSource
+from onnx_scatterx.files.saving import save
 from onnx_scatterx.graphs.traversal import all_nodes
 from onnx_scatterx.lab.devices.adapter import Answer, Outputs
 from onnx_scatterx.lab.devices.consumer import LIMIT, Consumer, ConsumerProcess, consumer_of
-from onnx_scatterx.processes.scratch import scratch
-from onnx_scatterx.runtime.worker_client import ModelFile, NoReply, Runner
+from onnx_scatterx.processes.child import NoReply
+from onnx_scatterx.processes.scratch_folders import scratch
+from onnx_scatterx.runtime.worker_client import ModelFile, Runner
 
 _FLOAT16 = 1e-3  # the least tolerance of a float16, which has 11 bits
 

@@ -21,7 +21,7 @@ from onnx_scatterx.errors import MissingConsumerError, ScatterXError, did_you_me
 from onnx_scatterx.lab.devices import child
 from onnx_scatterx.lab.devices.adapter import Adapter, Answer, Outputs
 from onnx_scatterx.processes.child import Child, Closing, NoReply, Reply
-from onnx_scatterx.processes.scratch import scratch
+from onnx_scatterx.processes.scratch_folders import scratch
 
 _CONSUMERS = Path(__file__).resolve().parent / "consumers"
 

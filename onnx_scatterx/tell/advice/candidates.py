@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.clauses import Clause, clauses
+from onnx_scatterx.assumptions.clauses import Clause, read_clauses
 from onnx_scatterx.assumptions.expressions import parts_of
 from onnx_scatterx.engine.analysis.domain.tensor import size_name
 from onnx_scatterx.engine.analysis.operators.gathers import READS
@@ -118,7 +118,7 @@ def _assuming(assumed: Sequence[Clause]) -> Iterator[Change]:
     """Yield promises, unless one is about a name that cannot be typed."""
     texts = promises(assumed)
     try:
-        if all(map(str.isprintable, texts)) and set(clauses(texts)) == set(assumed):
+        if all(map(str.isprintable, texts)) and set(read_clauses(texts)) == set(assumed):
             yield Change(assumed=tuple(assumed))
     except ScatterXError:
         pass

@@ -14,7 +14,7 @@ from onnx_scatterx.assumptions.clauses import Clause, conditions_of
 from onnx_scatterx.assumptions.fixed_sizes import places_of
 from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.files.reading import parse_toml
-from onnx_scatterx.options.table import words
+from onnx_scatterx.options.table import command_words
 from onnx_scatterx.targets.catalogue import BASES, target_of
 from onnx_scatterx.targets.profile import target_from
 from onnx_scatterx.targets.target import Target
@@ -41,8 +41,8 @@ class Command:
     def text(self, target: str, options: Sequence[str]) -> str:
         """Return the command with another target and more options."""
         target_option = ["--target", target] if target != "scatterx" else []
-        words = ["onnx-scatterx", "optimize", self.model, "-o", self.output, *target_option]
-        return shlex.join([*words, *self.options, *options])
+        command_words = ["onnx-scatterx", "optimize", self.model, "-o", self.output, *target_option]
+        return shlex.join([*command_words, *self.options, *options])
 
 
 def promises(assumed: Iterable[Clause]) -> list[str]:
@@ -152,7 +152,7 @@ class Change:
     def _options(self) -> list[str]:
         given = {"gathers": self.gathers, "deterministic": self.deterministic, "fix": self.fix}
         given |= {"assume": promises(self.assumed) or None, "opset": self.opset}
-        return [*chain.from_iterable(words(given))]
+        return [*chain.from_iterable(command_words(given))]
 
     def condition(self) -> str:
         """Return the condition under which the change is right, in words."""

@@ -13,22 +13,22 @@ import onnx_ir as ir
 
 from onnx_scatterx.assumptions.clauses import equalities
 from onnx_scatterx.assumptions.expressions import evaluate
-from onnx_scatterx.assumptions.fixed_sizes import FixedSizes, open_sizes, template
+from onnx_scatterx.assumptions.fixed_sizes import FixedSizes, fix_template, open_sizes
 from onnx_scatterx.engine.analysis.domain.call import Scope
 from onnx_scatterx.engine.analysis.domain.tensor import size_name
 from onnx_scatterx.engine.budget.spending import LimitError
-from onnx_scatterx.engine.lift.first_failure import NodeFailure, first_failure
-from onnx_scatterx.engine.lift.lift_scatter import Scatter, is_scatter, lift_scatter
+from onnx_scatterx.engine.lift.lifting import Scatter, is_scatter, lift_scatter
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.engine.terms.terms import Symbol, Term
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.fitting.failures import NodeFailure, first_failure
 from onnx_scatterx.fitting.write_sizes import (
     WRONG,
+    WriteSizes,
     analysis_at,
     declare_fixed,
     failure_at_any_sizes,
-    write_sizes,
 )
 from onnx_scatterx.graphs.cleanup import cloned
 from onnx_scatterx.graphs.traversal import live_nodes
@@ -164,8 +164,8 @@ class SizeAdvice:
         if not settings.target.static_only:
             return cls()
         copy = cloned(whole.model)
-        write_sizes(Job(copy, settings))
-        options = template(copy)
+        WriteSizes.run(Job(copy, settings))
+        options = fix_template(copy)
         if not options:
             return cls()
         sizes = fitting_sizes(whole)

@@ -23,8 +23,8 @@ from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files.data import to_proto
-from onnx_scatterx.files.io import AnyModel, IrLike, MessageLike, ModelSource
-from onnx_scatterx.files.save import save
+from onnx_scatterx.files.model_source import AnyModel, IrLike, MessageLike, ModelSource
+from onnx_scatterx.files.saving import save
 from onnx_scatterx.graphs.cleanup import cloned
 from onnx_scatterx.graphs.traversal import all_graphs, all_nodes
 from onnx_scatterx.observer import NOBODY, Observer, Progress

@@ -7,7 +7,7 @@ import onnx_ir as ir
 from onnx_ir.passes.common import RemoveUnusedFunctionsPass
 
 from onnx_scatterx.files.data import from_proto
-from onnx_scatterx.files.save import as_bytes
+from onnx_scatterx.files.saving import as_bytes
 from onnx_scatterx.graphs.traversal import all_graphs, all_nodes, is_scatterx_domain, read_by
 from onnx_scatterx.tell.extraction.private import (
     constant_of,

@@ -11,7 +11,7 @@ import onnx_ir as ir
 from google.protobuf.message import Message
 
 from onnx_scatterx.assumptions.clauses import METADATA
-from onnx_scatterx.files.data import DATA_FIELDS, graphs
+from onnx_scatterx.files.data import graphs_in
 from onnx_scatterx.graphs.traversal import is_scatterx_domain
 
 _SMALL = 16  # a tensor with at most so many elements is no weight
@@ -105,7 +105,8 @@ _KEPT = {
         "NodeProto": "input output name op_type domain overload attribute",
         "AttributeProto": """name ref_attr_name type f i s t g tp sparse_tensor floats ints strings
             tensors graphs type_protos sparse_tensors""",
-        "TensorProto": f"dims data_type name {' '.join(sorted(DATA_FIELDS))}",
+        "TensorProto": """dims data_type name raw_data float_data double_data int32_data int64_data
+            uint64_data string_data""",
         "SparseTensorProto": "values indices dims",
         "ValueInfoProto": "name type",
         "TypeProto": """tensor_type sequence_type map_type optional_type sparse_tensor_type
@@ -148,12 +149,12 @@ def remove_texts(proto: onnx.ModelProto) -> None:
         if isinstance(message, onnx.AttributeProto):
             for tensor in (message.t, *message.tensors) if message.HasField("t") else ():
                 tensor.ClearField("name")
-    used = {node.domain for graph in graphs(proto) for node in graph.node}
+    used = {node.domain for graph in graphs_in(proto) for node in graph.node}
     used.update(function.domain for function in proto.functions)
     for owner in (proto, *proto.functions):
         imports = [entry for entry in owner.opset_import if entry.domain in (*_DEFAULT, *used)]
         _replace(owner.opset_import, imports)
-    for graph in graphs(proto):
+    for graph in graphs_in(proto):
         if isinstance(graph, onnx.GraphProto):
             graph.name = "part"
 

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 import onnx_scatterx
 from onnx_scatterx.tell.report import NEEDS, OTHERWISE
-from onnx_scatterx.text.visible import visible
+from onnx_scatterx.text.visible_text import visible
 
 
 def filled(template: str, **values: object) -> Markup:

@@ -20,7 +20,7 @@ from onnx_scatterx.tell.page.environment import (
 )
 from onnx_scatterx.tell.page.layout import layout
 from onnx_scatterx.tell.sketch import Box, Excerpt
-from onnx_scatterx.text.visible import middle, visible
+from onnx_scatterx.text.visible_text import middle, visible
 
 COLOURS = 8
 _CELL, _LONGEST, _THIN, _LEAST = 16, 200, 22, 3

@@ -14,7 +14,7 @@ import pytest
 
 import onnx_scatterx.doors.api.optimization
 from onnx_scatterx.doors.cli import main
-from onnx_scatterx.files import save as model_save
+from onnx_scatterx.files import saving as model_save
 from tests.doors.cli.test_cli import KV, MODELS, NEG, ROW, YOLOX, error_of, saved
 from tests.helpers.late import patient
 from tests.helpers.support import parse

@@ -12,7 +12,7 @@ from hypothesis import given
 
 from onnx_scatterx.engine.analysis.model_analysis import interpret
 from onnx_scatterx.engine.lift.in_theory import InTheory
-from onnx_scatterx.engine.lift.lift_scatter import Gather, lift_gather
+from onnx_scatterx.engine.lift.lifting import Gather, lift_gather
 from onnx_scatterx.text.reasons import Reason, Refusal
 from onnx_scatterx.theory.scattering import Gathering
 from tests.helpers.examples import examples

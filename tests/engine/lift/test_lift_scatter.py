@@ -16,7 +16,7 @@ from hypothesis import given
 
 from onnx_scatterx.engine.analysis.model_analysis import interpret
 from onnx_scatterx.engine.lift.in_theory import InTheory
-from onnx_scatterx.engine.lift.lift_scatter import Scatter, lift_scatter
+from onnx_scatterx.engine.lift.lifting import Scatter, lift_scatter
 from onnx_scatterx.theory.conventions.onnx import scatter_elements, scatter_nd, tensor_scatter
 from onnx_scatterx.theory.scattering import Scattering
 from tests.helpers.examples import examples

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from onnx_scatterx import Reason
-from onnx_scatterx.targets.catalogue import Target
+from onnx_scatterx.targets.target import Target
 from tests.helpers.rules import Refuses, each, row
 from tests.helpers.support import assert_sound, sample
 

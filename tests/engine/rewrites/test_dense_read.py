@@ -10,7 +10,7 @@ from hypothesis import given
 
 import onnx_scatterx
 from onnx_scatterx import Reason
-from onnx_scatterx.targets.catalogue import Target
+from onnx_scatterx.targets.target import Target
 from tests.helpers.pair import Pair
 from tests.helpers.rules import Case, each, row
 from tests.helpers.support import nodes, parse, sample

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from onnx_scatterx import Reason
-from onnx_scatterx.targets.catalogue import Target
+from onnx_scatterx.targets.target import Target
 from tests.helpers.rules import Golden, Refuses, assert_sound_at, each, row
 
 DENSE = Target("dense", dense_limit=1 << 20)

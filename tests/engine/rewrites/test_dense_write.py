@@ -8,7 +8,7 @@ from hypothesis import given
 
 import onnx_scatterx
 from onnx_scatterx import Reason
-from onnx_scatterx.targets.catalogue import Target
+from onnx_scatterx.targets.target import Target
 from tests.helpers.drawn_scatters import Drawn, scatter_elements, scatter_nd
 from tests.helpers.examples import examples
 from tests.helpers.rules import Case, Refuses, assert_sound_at, each, parse_text, row

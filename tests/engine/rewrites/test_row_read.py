@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 
 import onnx_scatterx
-from onnx_scatterx.targets.catalogue import Target
 from onnx_scatterx.targets.limits import OperatorLimits
+from onnx_scatterx.targets.target import Target
 from tests.helpers.pair import Pair
 from tests.helpers.rules import each, row
 from tests.helpers.support import nodes, parse, sample

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from onnx_scatterx import Reason
-from onnx_scatterx.targets.catalogue import Target
+from onnx_scatterx.targets.target import Target
 from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, each, row, rows
 
 CACHES = Target("caches", extra=frozenset({"TensorScatter"}))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.targets.catalogue import Target
+from onnx_scatterx.targets.target import Target
 from tests.helpers.pair import Pair
 from tests.helpers.support import parse, sample
 

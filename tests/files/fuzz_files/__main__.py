@@ -11,6 +11,10 @@ from collections import Counter
 from pathlib import Path
 
 # What every command imports late is imported here, once for all cases.
+import onnx_scatterx.compare.verifying
+import onnx_scatterx.doors.batch.many
+import onnx_scatterx.lab.benchmarking.models
+import onnx_scatterx.tell.explanation  # noqa: F401 - imported early
 from tests.files.fuzz_files.cases import MODELS, Case, case
 from tests.files.fuzz_files.isolation import Ended, run
 from tests.files.fuzz_files.judge import faults

@@ -7,10 +7,11 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+import onnx.defs
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import NotKnownError
-from onnx_scatterx.engine.device.uses import is_of_any_sign, objections
+from onnx_scatterx.engine.analysis.domain.call import NotKnownError, Scope
+from onnx_scatterx.engine.device.uses import is_of_any_sign
 from onnx_scatterx.engine.write.forms import arithmetic, casts, merged, movement, rows
 from onnx_scatterx.engine.write.forms.request import Request, folded, written
 from onnx_scatterx.text.reasons import Missing, Reason, Refusal, RefusedError
@@ -73,9 +74,19 @@ FORMS: dict[str, Forms] = {
     "Where": _forms(3, movement.expanded_where),
 }
 _FIRST: tuple[Form, ...] = (folded, merged.merged, written)
-HAVE_FORMS = frozenset({*FORMS, *casts.OPERATORS, *merged.MERGES, *merged.RESHAPES})
-"""Operators that may have another form."""
+_HAVE_FORMS = frozenset({*FORMS, *casts.OPERATORS, *merged.MERGES, *merged.RESHAPES})
 _LAST: tuple[Form, ...] = (casts.by_another_type,)
+
+
+def has_other_forms(node: ir.Node) -> bool:
+    """Return whether an operator has other forms, and the node can run."""
+    plain = node.domain == "" and len(node.outputs) == 1
+    if not plain or node.op_type not in _HAVE_FORMS or not onnx.defs.has(node.op_type):
+        return False
+    needed = onnx.defs.get_schema(node.op_type).min_input
+    given = list(node.inputs)
+    complete = len(given) >= needed and None not in given[:needed]
+    return complete and not any(a.is_ref() for a in node.attributes.values())
 
 
 def attempted(form: Form, request: Request) -> ir.Value | None:
@@ -106,23 +117,23 @@ def other_form(request: Request) -> ir.Value | None:
 def instead_of(
     w: Writer,
     node: ir.Node,
-    dtype: ir.DataType | None,
+    scope: Scope,
     *,
     may: Callable[[DryRun], bool],
-    merges: bool,
 ) -> ir.Value | None:
     """Write another form that the target takes instead of a node of the graph, before it.
 
     Returns None, and writes nothing, if the target takes the node, or no other form of it, or if
-    the form ``may`` not be written. If it ``merges``, a node of too many dims is written on merged
-    axes.
+    the form ``may`` not be written. A node of too many dims is written on merged axes, if nothing
+    needs its result with all its dims. ``scope`` has what is known of the graph.
     """
-    op, inputs = node.op_type, list(node.inputs)
+    op, inputs, value = node.op_type, list(node.inputs), node.outputs[0]
+    dtype, merges = scope.of(value).dtype, merged.ends(value, scope, w.target.max_rank)
     given = {name: attribute.value for name, attribute in node.attributes.items()}
     request = w.request(op, inputs, dtype, given, of_any_sign=is_of_any_sign(node))
     if request is None:
         return None
-    rank, objected = request.use.rank, any(objections(w.target, request.use))
+    rank, objected = request.use.rank, any(request.use.objections(w.target))
     if not objected and not (merges and rank > request.most_dims):
         return None
 
@@ -132,7 +143,7 @@ def instead_of(
             raise RefusedError(Reason.RANK, Missing((op,), w.target.name))
         return result or w.node(op, inputs, dtype, **given)
 
-    as_output = node.outputs[0].is_graph_output()
+    as_output = value.is_graph_output()
     write = w.narrowed(write, dtype, as_output=as_output)
     trial = w.dry_run(write, as_output=as_output, given_rank=rank)
     return None if isinstance(trial, Refusal) or not may(trial) else write()

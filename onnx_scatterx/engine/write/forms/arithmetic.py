@@ -24,12 +24,10 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import NotKnownError, require, required
-from onnx_scatterx.engine.device.uses import objections
 from onnx_scatterx.engine.terms.terms import maximum
 from onnx_scatterx.engine.write.dry_run import IndexOf
 from onnx_scatterx.engine.write.forms.casts import EXACT, bounds
 from onnx_scatterx.engine.write.forms.request import Request
-from onnx_scatterx.engine.write.runtime_fusions import is_one
 
 _INTEGERS = (ir.DataType.INT64, ir.DataType.INT32)
 _FLOAT = ir.DataType.FLOAT
@@ -107,12 +105,13 @@ def remainder(request: Request) -> ir.Value:
     require(not request.attributes.get("fmod"), 2 * divisor[1] <= np.iinfo(dtype.numpy()).max)
     low, high = (-math.inf, math.inf) if number is None else number
     constant = None if request.known[0] is None else request.known[0].constant
-    fused = constant if constant is not None and is_one(constant) else None
+    is_one = constant is not None and constant.size <= 1 and bool((constant == 1).all())
+    fused = constant if is_one else None
     a, b = request.input(0), request.input(1)
     inner = replace(request, of_any_sign=True)
     is_within = _is_index(request) or (-divisor[0] <= low and high < divisor[0])
     outer = replace(request, known=[request.result, request.known[1]])
-    takes_c = request.takes("Add") and not any(objections(w.target, outer.use))
+    takes_c = request.takes("Add") and not any(outer.use.objections(w.target))
     if low < 0 and not is_within and takes_c and divisor[0] > 0:
         return w.node("Mod", [w.node("Add", [w.as_it_is(inner), b], dtype), b], dtype)
     needed = [] if low >= 0 else ["Add", "Less", "Where"]
@@ -184,7 +183,7 @@ def _numbers(request: Request, op: str) -> ir.DataType:
     """Return an element type that the target takes for an operator, and casts from and to bools."""
     for kind in _NUMBERS:
         taken = request.takes(op, kind) and request.takes("Cast", kind)
-        if taken and request.takes("Cast", _BOOL) and request.writer.has_kernel(op, kind):
+        if taken and request.takes("Cast", _BOOL) and request.runs(op, kind):
             return kind
     raise NotKnownError
 
@@ -199,5 +198,5 @@ def swapped(request: Request) -> ir.Value:
 def is_nan(request: Request) -> ir.Value:
     """Find the elements that do not equal themselves."""
     dtype, w, x = required(request.known_of(0).dtype), request.writer, request.input(0)
-    require(request.takes("Equal", dtype), w.has_kernel("Equal", dtype))
+    require(request.takes("Equal", dtype), request.runs("Equal", dtype))
     return w.node("Not", [w.node("Equal", [x, x], _BOOL)], _BOOL)

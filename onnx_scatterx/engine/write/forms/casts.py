@@ -65,7 +65,7 @@ def _serves(kind: _T, dtype: _T, held: list[TensorValue], request: Request) -> b
     taken = request.takes(request.op, kind) and request.takes("Cast", kind)
     if not taken or not request.takes("Cast", dtype):
         return False
-    if not request.writer.has_kernel(request.op, kind):
+    if not request.runs(request.op, kind):
         return False
     if dtype == _T.BOOL:
         return request.op not in ("Add", "Sub", "Mul", "Max", "Min")

@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis.domain.call import require, required
+from onnx_scatterx.engine.analysis.domain.call import Scope, require, required
 from onnx_scatterx.engine.write.forms.request import Request
 
 RESHAPES = frozenset({"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"})
@@ -151,3 +151,24 @@ MERGES: Mapping[str, _Merge] = {
     "Transpose": _transpose,
 }
 """How the axes of an operator are merged."""
+
+
+_MOVES = RESHAPES.union(MERGES)
+_MOST = 64  # values that are looked at behind one
+
+
+def ends(value: ir.Value, scope: Scope, most: int | None) -> bool:
+    """Return whether a tensor is not needed with all its dims, if those that read it are moves."""
+    stack, seen = [value], {value}
+    while stack and most is not None:
+        here = stack.pop()
+        rank = scope.of(here).rank
+        if rank is None or rank > most:
+            nodes = [use.node for use in here.uses()]
+            moves = all(n.domain == "" and n.op_type in _MOVES for n in nodes)
+            if not moves or here.is_graph_output() or len(seen) > _MOST:
+                return False
+            near = dict.fromkeys(v for n in nodes for v in n.outputs if v not in seen)
+            stack += near
+            seen.update(near)
+    return most is not None

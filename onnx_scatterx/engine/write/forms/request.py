@@ -18,6 +18,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis.domain.call import require, required
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.device.uses import Use
+from onnx_scatterx.engine.write.kernels import KERNELS, has_kernel
 from onnx_scatterx.graphs.constants import constant
 
 if TYPE_CHECKING:
@@ -112,6 +113,11 @@ class Request:
             return False
         kind = dtype or self.dtype
         return kind is None or self.writer.target.limits_of(op).takes_type(kind)
+
+    def runs(self, op: str, dtype: ir.DataType) -> bool:
+        """Return whether ONNX Runtime runs an operator on an element type, or on a wider one."""
+        w = self.writer
+        return op not in KERNELS or has_kernel(op, w.version, w.wider.get(dtype, dtype))
 
     @property
     def most_dims(self) -> float:

@@ -8,14 +8,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.write.kernels import WIDER
-from onnx_scatterx.graphs.traversal import OPERATOR
+from onnx_scatterx.targets.target import SCATTERX
+
+Picks: TypeAlias = "tuple[Sequence[int], Sequence[int], Sequence[int]]"
+"""The picks (p1, p2, p) of a node."""
+
+BODY = "onnx_scatterx.body"
+"""The key of the specification of a node's fallback, until the node gets it."""
 
 ATTRIBUTES = ("p1", "p2", "p", "reduction", "unique")
+
+_DOMAIN = "onnx_scatterx"
+
+
+def scatterx_domain(number: int = 1) -> str:
+    """Return the domain of the ScatterX nodes with a model's first, second, ... fallback.
+
+    Overloads could distinguish functions of the same domain and name. But ONNX Runtime before 1.27
+    ignores overloads, and 1.31 does not find them for a node within a function. The library has the
+    operator in the first 8 domains. A node of a later domain always runs its fallback.
+
+    >>> scatterx_domain(), scatterx_domain(2)
+    ('onnx_scatterx', 'onnx_scatterx.2')
+    >>> from onnx_scatterx.graphs.traversal import is_scatterx_domain
+    >>> is_scatterx_domain(scatterx_domain(2))
+    True
+    """
+    return _DOMAIN if number == 1 else f"{_DOMAIN}.{number}"
 
 
 @dataclass(frozen=True)
@@ -57,6 +82,29 @@ class FallbackSpec:
             data_perm=_composed(self.data_perm, data),
             updates_perm=_composed(self.updates_perm, updates),
         )
+
+    def node(
+        self,
+        inputs: Sequence[ir.Value],
+        picks: Picks,
+        dtype: ir.DataType,
+        name: str,
+        *,
+        unique: bool,
+    ) -> ir.Node:
+        """Return a new node with this body, without a graph; all attributes are written.
+
+        Its fallback is added later (``attached``).
+        """
+        attributes = [
+            *(ir.AttrInt64s(n, list(p)) for n, p in zip(("p1", "p2", "p"), picks, strict=True)),
+            ir.AttrString("reduction", self.reduction),
+            ir.AttrInt64("unique", int(unique)),
+        ]
+        output = ir.Value(name=name, type=ir.TensorType(dtype))
+        node = ir.Node(scatterx_domain(), SCATTERX, inputs, attributes, outputs=[output], name=name)
+        node.meta[BODY] = self
+        return node
 
 
 def _composed(inner: Sequence[int], outer: Sequence[int]) -> tuple[int, ...]:
@@ -101,7 +149,7 @@ def fallback(body: FallbackSpec, domain: str) -> ir.Function:
         doc_string=body.stem,
     )
     attributes = [ir.Attr(name, ir.AttributeType.UNDEFINED, None) for name in ATTRIBUTES]
-    return ir.Function(domain, OPERATOR, graph=graph, attributes=attributes)
+    return ir.Function(domain, SCATTERX, graph=graph, attributes=attributes)
 
 
 def _scatter(w: _BodyWriter, data: ir.Value, f: ir.Value, updates: ir.Value) -> ir.Value:

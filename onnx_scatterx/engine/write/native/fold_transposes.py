@@ -15,7 +15,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.write.native.fallback import inverse
 from onnx_scatterx.engine.write.native.nodes import new_nodes, picks_of, put_behind
-from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses, stand_for
+from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses
 from onnx_scatterx.graphs.traversal import perm_of
 
 Perm = tuple[int, ...]
@@ -62,8 +62,7 @@ def _replace(reader: ir.Node, output: ir.Value) -> bool:
     if old.is_graph_output() and output.is_graph_output():
         return False
     if old.is_graph_output():
-        stand_for(output, old)
-        replace_uses(old, output)
+        replace_uses(old, output, keeps_name=True)
     else:
         old.replace_all_uses_with(output)
     return True

@@ -1,4 +1,4 @@
-"""ScatterX nodes: how they are created, their attributes and operands, and their descriptions.
+"""ScatterX nodes: their attributes and operands, and how a scatter becomes one.
 
     J = T(I) = p( f(p1(I)) ++ p2(I) )
 
@@ -16,42 +16,17 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.tensor import ElementOf
-from onnx_scatterx.engine.budget.limits import NARROW
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
+from onnx_scatterx.engine.lift.lifting import Scatter
 from onnx_scatterx.engine.mosaic.provenance import Provenance
 from onnx_scatterx.engine.terms.tabulate import tabulated
 from onnx_scatterx.engine.terms.terms import Term, as_numbers
 from onnx_scatterx.engine.write.kernels import WIDER
-from onnx_scatterx.engine.write.native.fallback import FallbackSpec
-from onnx_scatterx.engine.write.reduce import iota, ring
-from onnx_scatterx.engine.write.terms import TermEmitter
+from onnx_scatterx.engine.write.native.fallback import BODY, FallbackSpec, Picks
+from onnx_scatterx.engine.write.numbers import Numbers
 from onnx_scatterx.engine.write.writer import Writer
-from onnx_scatterx.graphs.traversal import DOMAIN, OPERATOR, is_scatterx_domain, nodes_within
+from onnx_scatterx.graphs.traversal import all_nodes, is_scatterx_domain
+from onnx_scatterx.targets.target import SCATTERX
 from onnx_scatterx.text.reasons import Reason, RefusedError, refuse_unless
-
-Picks = tuple[Sequence[int], Sequence[int], Sequence[int]]
-
-_BODY = "onnx_scatterx.body"  # in a node's `meta`: the specification of its fallback
-
-
-def make_node(
-    inputs: Sequence[ir.Value],
-    picks: Picks,
-    unique: bool,
-    body: FallbackSpec,
-    dtype: ir.DataType,
-    name: str,
-) -> ir.Node:
-    """Create a node without a graph and without a fallback; all attributes are written."""
-    attributes = [
-        *(ir.AttrInt64s(n, list(pick)) for n, pick in zip(("p1", "p2", "p"), picks, strict=True)),
-        ir.AttrString("reduction", body.reduction),
-        ir.AttrInt64("unique", int(unique)),
-    ]
-    output = ir.Value(name=name, type=ir.TensorType(dtype))
-    node = ir.Node(DOMAIN, OPERATOR, inputs, attributes, outputs=[output], name=name)
-    node.meta[_BODY] = body
-    return node
 
 
 def picks_of(node: ir.Node) -> Picks:
@@ -62,26 +37,26 @@ def picks_of(node: ir.Node) -> Picks:
 
 def is_native(node: ir.Node) -> bool:
     """Return whether a node is a ScatterX."""
-    return node.op_type == OPERATOR and is_scatterx_domain(node.domain)
+    return node.op_type == SCATTERX and is_scatterx_domain(node.domain)
 
 
 def new_nodes(graph: ir.Graph | ir.Function) -> Iterator[tuple[ir.Node, FallbackSpec]]:
     """Yield the nodes without a fallback, also in subgraphs, with their descriptions."""
-    for node in nodes_within(graph.graph if isinstance(graph, ir.Function) else graph):
-        body = node.meta.get(_BODY)
+    for node in all_nodes(graph):
+        body = node.meta.get(BODY)
         if is_native(node) and isinstance(body, FallbackSpec):
             yield node, body
 
 
 def put_behind(node: ir.Node, *, data: Sequence[int] = (), updates: Sequence[int] = ()) -> None:
     """Put the fallback of a new node behind more transposes of data or of updates."""
-    node.meta[_BODY] = node.meta[_BODY].behind(data, updates)
+    node.meta[BODY] = node.meta[BODY].behind(data, updates)
 
 
 def set_fallback(node: ir.Node, fallback: ir.Function) -> None:
     """Give a node its fallback."""
     node.domain = fallback.domain
-    del node.meta[_BODY]
+    del node.meta[BODY]
 
 
 _INT64 = ir.DataType.INT64
@@ -106,11 +81,45 @@ class Encoding:
     provision: ProvisionTensor
     body: FallbackSpec
 
+    @classmethod
+    def of(cls, scatter: Scatter, provenance: Provenance, numbers: Numbers) -> Encoding:
+        """Return the encoding of a scatter, or refuse."""
+        version = provenance.scope.opsets.get(scatter.node.domain, 0)
+        return _encoded(scatter, provenance, numbers, version)
 
-def encode(
-    scatter: Scatter, provenance: Provenance, numbers: TermEmitter, version: int
-) -> Encoding:
-    """Return the encoding of a scatter, or raise RefusedError."""
+    @classmethod
+    def at_positions(
+        cls,
+        rank: int,
+        axes: Sequence[int],
+        counted: tuple[int, ...],
+        version: int,
+        write: Callable[[Writer], ir.Value],
+    ) -> Encoding:
+        """Return the encoding of a write to positions on some axes, and to all of the others.
+
+        ``write`` writes f, the positions, over the ``counted`` axes; elsewhere the axes count on.
+        """
+        index_rank = max(axes) + 1
+        columns = tuple(None if d in axes else d for d in range(index_rank))
+        if counted == tuple(range(index_rank)):
+            columns = ()  # f is the indices
+        body = FallbackSpec("ScatterND", version, "none", counted, index_rank, columns)
+        p2 = tuple(d for d in range(rank) if d not in axes)
+        provision = ProvisionTensor(counted, _INT64, write)
+        return cls(p2, _permutation(rank, axes), provision, body)
+
+    def write(
+        self, w: Writer, data: ir.Value, updates: ir.Value, dtype: ir.DataType, *, unique: bool
+    ) -> ir.Value:
+        """Write the node; its updates are known not to collide if ``unique``."""
+        inputs = data, self.provision.write(w), updates
+        picks = self.provision.dims, self.p2, self.p
+        name = w.new_name(SCATTERX)
+        return w.insert(self.body.node(inputs, picks, dtype, name, unique=unique))
+
+
+def _encoded(scatter: Scatter, provenance: Provenance, numbers: Numbers, version: int) -> Encoding:
     rank, op, given = len(scatter.data_shape), scatter.node.op_type, scatter.node.attributes
     if op == "ScatterND":
         return _scatter_nd(scatter, provenance, version)
@@ -171,9 +180,7 @@ def _whole(scatter: Scatter, provenance: Provenance) -> ProvisionTensor:
     return ProvisionTensor(dims, dtype, lambda w: w.axes("Unsqueeze", indices, dtype, [len(dims)]))
 
 
-def _of_tensor_scatter(
-    scatter: Scatter, axis: int, mode: str, numbers: TermEmitter
-) -> ProvisionTensor:
+def _of_tensor_scatter(scatter: Scatter, axis: int, mode: str, numbers: Numbers) -> ProvisionTensor:
     """Return ``f[b, i] = write_indices[b] + i``, or ``f[i] = i`` if there are no starts.
 
     If the mode is circular, the start is taken modulo the size, and so is the sum.
@@ -183,14 +190,14 @@ def _of_tensor_scatter(
     def on_ring(w: Writer, x: ir.Value) -> ir.Value:
         if mode == "linear":
             return x
-        return w.node("Mod", [x, ring(numbers, size, scatter.facts)], _INT64)
+        return w.node("Mod", [x, numbers.divisor(size, scatter.facts)], _INT64)
 
     def write(w: Writer) -> ir.Value:
         n = count.constant
         if n is not None and n <= _NUMBERS:
             line = w.constant(np.arange(n).reshape(-1, 1))
         else:
-            line = w.axes("Unsqueeze", iota(numbers, count), _INT64, [1])
+            line = w.axes("Unsqueeze", numbers.positions(count), _INT64, [1])
         if starts is None:
             return line
         first = on_ring(w, w.axes("Unsqueeze", starts, _INT64, [1, 2]))
@@ -208,18 +215,12 @@ def _small(scatter: Scatter, provenance: Provenance, axes: Sequence[int]) -> Pro
     extents = as_numbers(scatter.shape[d] for d in dims)
     if extents is None or math.prod(extents) * len(targets) > _NUMBERS:
         return None
-    if not all(is_narrow(t, scatter) for t in targets):
+    if not all(map(scatter.is_narrow, targets)):
         return None
     values = np.empty((*extents, len(targets)), np.int64)
     for column, target in enumerate(targets):
         values[..., column] = tabulated(target, dict(zip(dims, extents, strict=True)))
     return ProvisionTensor(dims, _INT64, lambda w: w.constant(values))
-
-
-def is_narrow(target: Term, scatter: Scatter) -> bool:
-    """Return whether a target surely fits int64: beyond it the model's own numbers wrap around."""
-    low, high = scatter.facts.interval(target)
-    return low > -NARROW and high < NARROW
 
 
 def _read(scatter: Scatter, provenance: Provenance, target: Term) -> ProvisionTensor | None:

@@ -9,7 +9,7 @@ import numpy as np
 from onnx_scatterx.engine.analysis.domain.tensor import ElementOf
 from onnx_scatterx.engine.budget.limits import LIMITS
 from onnx_scatterx.engine.lift.in_theory import InTheory
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
+from onnx_scatterx.engine.lift.lifting import Scatter
 from onnx_scatterx.engine.mosaic.provenance import Provenance
 from onnx_scatterx.engine.terms.tabulate import tabulated
 from onnx_scatterx.engine.terms.terms import (
@@ -18,7 +18,6 @@ from onnx_scatterx.engine.terms.terms import (
     coord,
     term,
 )
-from onnx_scatterx.engine.write.native.nodes import is_narrow
 from onnx_scatterx.graphs.traversal import made_by, written
 
 
@@ -75,7 +74,7 @@ def _has_different_rows(scatter: Scatter) -> bool:
         (axis, target)
         for axis, target in enumerate(scatter.index_exprs)
         if target.dim is None and not target.leaves()
-        if target.coords.issubset(wide) and is_narrow(target, scatter)
+        if target.coords.issubset(wide) and scatter.is_narrow(target)
     ]
     extents = as_numbers(scatter.shape[d] for d in wide)
     if extents is None or math.prod(extents) * max(len(columns), 1) > LIMITS.unique_targets:

@@ -1,0 +1,111 @@
+"""A target in words, as `targets NAME` prints it."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterable, Iterator
+
+from onnx_scatterx.targets.limits import OperatorLimits
+from onnx_scatterx.targets.target import Target
+
+_LABEL = 14  # letters before the text
+_NOT = {
+    "exclusive": "not with exclusive=1",
+    "broadcast": "only operands of one shape",
+    "steps": "only step 1",
+    "computed": "only constant shapes and bounds",
+    "negative": "only indices, steps or dividends that are not negative",
+    "constant": "only at indices that are not constants",
+    "axes_input": "only axes as an attribute",
+    "native": "runs on the host, a second choice",
+}
+
+
+def described(target: Target, width: int = 100) -> str:
+    """Return a description of a target, in lines of at most ``width`` letters.
+
+    >>> from onnx_scatterx.targets.target import STANDARD
+    >>> print(described(STANDARD))
+    standard: any ONNX runtime: standard operators only
+      operators     all standard operators
+      sizes         numbers or symbols
+      dense forms   small ones only, as their work is data times indices; dense = true allows more
+      the rest      kept scatters are not changed
+    """
+    head = f"{target.name}: {target.description}" if target.description else target.name
+    lines = [head]
+    for label, text in _rows(target):
+        lead = f"  {label:<{_LABEL}}"
+        rest = " " * len(lead)
+        lines += textwrap.wrap(
+            text,
+            width,
+            initial_indent=lead,
+            subsequent_indent=rest,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    return "\n".join(lines)
+
+
+def _rows(target: Target) -> Iterator[tuple[str, str]]:
+    if target.version:
+        yield "describes", target.version
+    if target.source:
+        yield "source", target.source
+    if target.date is not None:
+        yield "read on", target.date.isoformat()
+    if target.checked:
+        yield "checked", target.checked
+    yield "operators", _operators(target)
+    for op_type, limits in sorted(target.limits.items()):
+        yield "limit", f"{op_type}: {'; '.join(_limits(limits))}"
+    if target.misread:
+        yield "misread", f"not refused, but wrong: {', '.join(sorted(target.misread))}"
+    if target.max_rank is not None:
+        yield "ranks", f"at most {target.max_rank} dims"
+    if target.max_opset is not None:
+        yield "operator set", f"at most {target.max_opset}"
+    yield "sizes", "numbers only: --fix gives them" if target.static_only else "numbers or symbols"
+    yield "dense forms", _dense(target)
+    kept = "become ScatterX" if target.has_scatterx else "are not changed"
+    yield "the rest", f"kept scatters {kept}"
+
+
+def _operators(target: Target) -> str:
+    if target.operators is not None:
+        return f"{len(target.operators)}: {', '.join(sorted(target.operators))}"
+    if target.avoid:
+        return f"all standard operators but {', '.join(sorted(target.avoid))}"
+    return "all standard operators"
+
+
+def _limits(limits: OperatorLimits) -> Iterable[str]:
+    if limits.types is not None:
+        yield f"only of {', '.join(sorted(limits.types))}"
+    if limits.no_types:
+        yield f"not of {', '.join(sorted(limits.no_types))}"
+    if limits.max_rank is not None:
+        yield f"at most {limits.max_rank} dims"
+    if limits.most is not None:
+        yield f"at most {limits.most} elements found"
+    if limits.written:
+        yield f"only if {', '.join(sorted(limits.written))} is written"
+    if limits.reductions is not None:
+        yield f"only with reduction {', '.join(sorted(limits.reductions))}"
+    if isinstance(limits.steps, frozenset):
+        yield f"only steps {', '.join(map(str, sorted(limits.steps)))}"
+    if isinstance(limits.native, frozenset) and limits.native:
+        yield f"runs on the host, a second choice, unless of {', '.join(sorted(limits.native))}"
+    for key, words in _NOT.items():
+        if not getattr(limits, key):
+            yield words
+
+
+def _dense(target: Target) -> str:
+    if target.dense_limit is None:
+        return "small ones only, as their work is data times indices; dense = true allows more"
+    if math.isinf(target.dense_limit):
+        return "of any size"
+    return f"up to {target.dense_limit:.0f} elements in one tensor"

@@ -1,0 +1,52 @@
+"""Two transposes that undo each other are removed, if one of them replaces a scatter.
+
+before   y = Transpose(Transpose(x, perm=a), perm=b)          a[b] the identity
+after    y = x
+"""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.passes.step import Pass
+from onnx_scatterx.engine.plan.commit import REPLACES
+from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses
+from onnx_scatterx.graphs.traversal import (
+    all_graphs,
+    perm_of,
+)
+
+
+def cancel_transposes(job: Job) -> bool:
+    """Let the readers of such a pair read its input, if one of the two replaces a scatter."""
+    graphs = list(all_graphs(job.model))
+    new = [n for g in graphs for n in g if REPLACES in n.metadata_props]
+    before = sum(len(g) for g in graphs)
+    for node in new:
+        if node.op_type != "Transpose" or node.domain != "" or node.graph is None:
+            continue
+        _cancel(node, new)
+        for reader in node.successors():
+            if reader.op_type == "Transpose" and reader.domain == "":
+                _cancel(reader, new)
+    return sum(len(g) for g in graphs) < before
+
+
+CancelTransposes = Pass(cancel_transposes)
+
+
+def _cancel(outer: ir.Node, new: list[ir.Node]) -> None:
+    (inside,), (result,) = outer.inputs, outer.outputs
+    inner = None if inside is None else inside.producer()
+    a, b = perm_of(inner), perm_of(outer)
+    if inner is None or inner.graph is not outer.graph or a is None or b is None:
+        return
+    (source,) = inner.inputs
+    if source is None or len(a) != len(b) or [a[d] for d in b] != list(range(len(a))):
+        return
+    is_seen = result.is_graph_output()  # by a caller: then its name is kept
+    if is_seen and (source.producer() not in new or source.is_graph_output()):
+        return
+    replace_uses(result, source, keeps_name=is_seen)
+    remove_dead([outer])

@@ -1,0 +1,148 @@
+"""Shapes that were computed along with indices are computed from sizes, after index removal.
+
+    before   Reshape(u, Concat(Shape(Range(...) + Range(...) + ...), Slice(Shape(x), ...)))
+    after    Reshape(u, Shape(x))
+
+Exporters compute the shape of updates from the index tensor. The shape is known in terms of sizes.
+If these take fewer nodes than the chain that is then removed, they replace it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from onnx_scatterx.engine.budget.spending import LimitError, own_budget
+from onnx_scatterx.engine.passes.integers_behind import integers_behind
+from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.passes.step import Pass
+from onnx_scatterx.engine.plan.commit import REPLACES
+from onnx_scatterx.engine.plan.planner import GraphContext
+from onnx_scatterx.engine.terms.terms import Term
+from onnx_scatterx.engine.write.numbers import Numbers
+from onnx_scatterx.graphs.cleanup import remove_dead
+from onnx_scatterx.graphs.traversal import makers, reached
+from onnx_scatterx.text.reasons import Refusal
+
+_OPERANDS = {"ConstantOfShape": 0, "Expand": 1, "Reshape": 1}
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """A node that reads a shape, which input that is, and its known content."""
+
+    node: ir.Node
+    input_index: int
+    value: ir.Value
+    dims: Sequence[Term]
+
+
+def shorten_shape_computations(job: Job) -> bool:
+    """Compute shapes from sizes that were computed along with the indices of removed scatters.
+
+    If ``LowerScatters`` did not run, every computed shape is examined.
+    """
+    alone = not job.looked_for_scatters or not job.is_chosen("LowerScatters")
+    nodes_of = {outcome.graph: outcome.index_nodes for outcome in job.outcomes}
+    modified = False
+    if job.obstacle is not None:
+        return False
+    for context in list(job.contexts()):
+        indices = set(context.graph) if alone else nodes_of.get(context.graph)
+        if indices is None:
+            continue
+        try:
+            made = _in_graph(context, indices)
+        except LimitError:
+            continue  # the shapes are kept
+        if made is not None:
+            job.analyses.note(made)
+            modified = True
+    return modified
+
+
+ShortenShapeComputations = Pass(shorten_shape_computations)
+
+
+def _in_graph(task: GraphContext, indices: set[ir.Node]) -> list[ir.Node] | None:
+    """Rewrite the shapes that keep some of these nodes alive, if that takes fewer nodes.
+
+    Returns the new nodes, or None if nothing changes.
+    """
+    shapes = [s for s in _shapes(task) if not indices.isdisjoint(integers_behind([s.value], task))]
+    while shapes:
+        removable = _removable(task.graph, shapes)
+        removed = [v for n in removable for v in n.outputs]
+        writer = task.writer()
+        numbers = Numbers(writer, task.scope, task.available(removed))
+        worth = [s for s in shapes if _cost(s, numbers) < len(_taken(s, removable))]
+        if len(worth) == len(shapes):
+            with own_budget():  # a plan is written completely
+                _write(shapes, numbers)
+            return writer.graph.made
+        shapes = worth
+    return None
+
+
+def _shapes(task: GraphContext) -> list[_Shape]:
+    """Return the shapes that nodes read, if they are computed and known.
+
+    A node that was written for a scatter already has the shortest one. ONNX Runtime drops an Expand
+    by a constant with a 0 under its default options, so such a shape is still computed.
+    """
+    shapes = []
+    for node in task.graph:
+        input_index = _OPERANDS.get(node.op_type)
+        if input_index is None or node.domain != "" or len(node.inputs) <= input_index:
+            continue
+        if REPLACES in node.metadata_props:
+            continue
+        value = node.inputs[input_index]
+        dims = task.scope.of(value).vector()
+        if node.op_type == "Expand" and any(dim.constant == 0 for dim in dims or ()):
+            continue
+        if value is not None and dims and value.producer() is not None:
+            shapes.append(_Shape(node, input_index, value, dims))
+    return shapes
+
+
+def _removable(graph: ir.Graph, shapes: Sequence[_Shape]) -> set[ir.Node]:
+    """Return the nodes that lose their last reader if these shapes are not read."""
+    cut = {(s.node, s.input_index) for s in shapes}
+    removable: set[ir.Node] = set()
+    for node in reversed(list(graph)):
+        uses = [u for v in node.outputs for u in v.uses()]
+        if (
+            uses
+            and all(u.node in removable or (u.node, u.idx) in cut for u in uses)
+            and not any(v.is_graph_output() for v in node.outputs)
+        ):
+            removable.add(node)
+    return removable
+
+
+def _taken(shape: _Shape, removable: set[ir.Node]) -> set[ir.Node]:
+    """Subtract from the removed nodes those that compute a shape; constants do not count."""
+
+    def within(values: Iterable[ir.Value | None]) -> list[ir.Node]:
+        return [node for node in makers(values) if node in removable]
+
+    taken = set(reached(within([shape.value]), lambda node: within(node.inputs)))
+    removable -= taken
+    return {n for n in taken if n.op_type != "Constant"}
+
+
+def _cost(shape: _Shape, numbers: Numbers) -> float:
+    with numbers.writer.graph.at(shape.node):
+        trial = numbers.writer.dry_run(lambda: numbers.shape(shape.dims))
+    return float("inf") if isinstance(trial, Refusal) else trial.cost
+
+
+def _write(shapes: Sequence[_Shape], numbers: Numbers) -> None:
+    for shape in shapes:
+        with numbers.writer.graph.at(shape.node, shape.value.name or "shape"):
+            shape.node.replace_input_with(shape.input_index, numbers.shape(shape.dims))
+    producers = (s.value.producer() for s in shapes)
+    remove_dead([n for n in producers if n is not None])

@@ -1,0 +1,39 @@
+"""A pass: a step of the pipeline, with the name by which a user chooses it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import NamedTuple
+
+from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.passes.settings import Settings
+
+
+class Kind(Enum):
+    """Whether a pass runs if the user chose others."""
+
+    CHOICE = "no"
+    GUARD = "yes: without it the result may be wrong or refused"
+    REPORT = "yes, but it changes nothing, and says why nodes are kept"
+
+
+class Pass(NamedTuple):
+    """A step of the pipeline: ``run`` changes the model of a job, and returns whether it did.
+
+    >>> def drop_nothing(job: Job) -> bool:
+    ...     return False
+    >>> DropNothing = Pass(drop_nothing)
+    >>> DropNothing.name, DropNothing.kind.name
+    ('DropNothing', 'CHOICE')
+    """
+
+    run: Callable[[Job], bool]
+    kind: Kind = Kind.CHOICE
+    applies: Callable[[Settings], object] = lambda _: True
+    """Whether there is anything to do under some settings."""
+
+    @property
+    def name(self) -> str:
+        """The name for ``--passes`` and ``--print-after``: of lower_scatters, LowerScatters."""
+        return self.run.__name__.title().replace("_", "")
