@@ -19,7 +19,7 @@ from onnx_scatterx.compare.sample_source import SampleSource
 from onnx_scatterx.engine.analysis.domain.tensor import DeclaredDim
 from onnx_scatterx.engine.analysis.model_analysis import interpret
 from onnx_scatterx.engine.plan.rule import RegionRule
-from onnx_scatterx.engine.terms.terms import size
+from onnx_scatterx.engine.terms import size
 from onnx_scatterx.files.io import load
 from onnx_scatterx.rewrites import RULES
 from tests.helpers.examples import examples

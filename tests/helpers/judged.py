@@ -21,8 +21,8 @@ from onnx_scatterx.engine.analysis.domain.tensor import (
     TensorValue,
 )
 from onnx_scatterx.engine.analysis.model_analysis import interpret
+from onnx_scatterx.engine.terms import Symbol, Term
 from onnx_scatterx.engine.terms.constraints import Elements
-from onnx_scatterx.engine.terms.terms import Symbol, Term
 from tests.helpers.defined import are_defined, doubtful
 from tests.helpers.pair import open_session, rejections
 

@@ -11,7 +11,7 @@ import pytest
 from onnx_scatterx.engine.budget.spending import own_budget
 from onnx_scatterx.engine.lift.in_theory import InTheory
 from onnx_scatterx.engine.passes.settings import Settings
-from onnx_scatterx.engine.terms.terms import Symbol, Term, term
+from onnx_scatterx.engine.terms import Symbol, Term, term
 from onnx_scatterx.files.model_source import AnyModel
 from onnx_scatterx.tell import copies
 from onnx_scatterx.tell.explanation import explain

@@ -4,7 +4,7 @@ The shapes of a node's inputs may contradict each other: at some sizes, in a bra
 taken. ONNX Runtime refuses to run such a node, whether tensors have elements or not. If a failure
 is not certain, it is not reported.
 
->>> from onnx_scatterx.engine.terms.terms import size, term
+>>> from onnx_scatterx.engine.terms import size, term
 >>> n = size("n")
 >>> shapes_conflict((n, term(3)), (term(0),)), shapes_conflict((n, term(1)), (term(0),))
 (True, False)

@@ -67,7 +67,7 @@ def _in_terms(model: ir.Model, sizes: Mapping[str, int]) -> dict[str, int]:
 class Sizes:
     """Values for symbolic sizes; ``hints`` are the user's, by name.
 
-    >>> from onnx_scatterx.engine.terms.terms import size
+    >>> from onnx_scatterx.engine.terms import size
     >>> Sizes({"batch": 8}).value(size("batch") * 4 + 1), Sizes().value(size("seq_len"))
     (33.0, 512.0)
     """

@@ -1,7 +1,7 @@
 """A tensor as a mosaic: cells that cover it exactly, and the moves of operators on them.
 
 >>> import onnx_ir as ir
->>> from onnx_scatterx.engine.terms.terms import size
+>>> from onnx_scatterx.engine.terms import size
 >>> n = size("n")
 >>> x = Mosaic.of(ir.Value(name="x"), (n, term(4)))
 >>> x.transposed((1, 0)).cells[0]

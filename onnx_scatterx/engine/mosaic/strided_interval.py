@@ -55,7 +55,7 @@ class StridedInterval(NamedTuple):
     def not_negative(self, facts: Facts) -> StridedInterval:
         """Return the same positions between bounds whose ``length`` is proven not to be negative.
 
-        >>> from onnx_scatterx.engine.terms.terms import size
+        >>> from onnx_scatterx.engine.terms import size
         >>> StridedInterval.interval(size("n"), size("m")).not_negative(Facts()).length
         max(0, -n + m)
         """

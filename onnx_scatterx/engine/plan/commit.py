@@ -214,7 +214,7 @@ def written_nodes(model: ir.Model) -> list[ir.Node]:
 def work_text(work: Term) -> str:
     """Return a number of elements as text, if it is short enough to be read.
 
-    >>> from onnx_scatterx.engine.terms.terms import term
+    >>> from onnx_scatterx.engine.terms import term
     >>> work_text(term(12))
     '12'
     """

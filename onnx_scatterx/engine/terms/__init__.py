@@ -25,39 +25,41 @@ from typing import TYPE_CHECKING
 from onnx_scatterx.faces import face
 
 if TYPE_CHECKING:
+    from onnx_scatterx.engine.terms.algebra import Number as Number
+    from onnx_scatterx.engine.terms.algebra import Term as Term
+    from onnx_scatterx.engine.terms.algebra import term as term
+    from onnx_scatterx.engine.terms.atom import Atom as Atom
+    from onnx_scatterx.engine.terms.cases import FloorDiv as FloorDiv
+    from onnx_scatterx.engine.terms.cases import Indicator as Indicator
+    from onnx_scatterx.engine.terms.cases import PositivePart as PositivePart
+    from onnx_scatterx.engine.terms.cases import equals as equals
+    from onnx_scatterx.engine.terms.cases import maximum as maximum
+    from onnx_scatterx.engine.terms.cases import minimum as minimum
+    from onnx_scatterx.engine.terms.cases import step as step
+    from onnx_scatterx.engine.terms.cases import where as where
     from onnx_scatterx.engine.terms.constraints import Elements as Elements
     from onnx_scatterx.engine.terms.prove import Facts as Facts
     from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols as fresh_symbols
     from onnx_scatterx.engine.terms.symbol_ids import keeps as keeps
+    from onnx_scatterx.engine.terms.symbols import Lookup as Lookup
+    from onnx_scatterx.engine.terms.symbols import Symbol as Symbol
+    from onnx_scatterx.engine.terms.symbols import as_numbers as as_numbers
+    from onnx_scatterx.engine.terms.symbols import coord as coord
+    from onnx_scatterx.engine.terms.symbols import element as element
+    from onnx_scatterx.engine.terms.symbols import size as size
     from onnx_scatterx.engine.terms.tabulate import fitted as fitted
     from onnx_scatterx.engine.terms.tabulate import tabulated as tabulated
-    from onnx_scatterx.engine.terms.terms import Atom as Atom
-    from onnx_scatterx.engine.terms.terms import FloorDiv as FloorDiv
-    from onnx_scatterx.engine.terms.terms import Indicator as Indicator
-    from onnx_scatterx.engine.terms.terms import Lookup as Lookup
-    from onnx_scatterx.engine.terms.terms import Number as Number
-    from onnx_scatterx.engine.terms.terms import PositivePart as PositivePart
-    from onnx_scatterx.engine.terms.terms import Symbol as Symbol
-    from onnx_scatterx.engine.terms.terms import Term as Term
-    from onnx_scatterx.engine.terms.terms import as_numbers as as_numbers
-    from onnx_scatterx.engine.terms.terms import coord as coord
-    from onnx_scatterx.engine.terms.terms import element as element
-    from onnx_scatterx.engine.terms.terms import equals as equals
-    from onnx_scatterx.engine.terms.terms import maximum as maximum
-    from onnx_scatterx.engine.terms.terms import minimum as minimum
-    from onnx_scatterx.engine.terms.terms import size as size
-    from onnx_scatterx.engine.terms.terms import step as step
-    from onnx_scatterx.engine.terms.terms import term as term
-    from onnx_scatterx.engine.terms.terms import where as where
 else:
     __getattr__, __dir__, __all__ = face(
         __name__,
         {
+            "algebra": "Number Term term",
+            "atom": "Atom",
+            "cases": "FloorDiv Indicator PositivePart equals maximum minimum step where",
             "constraints": "Elements",
             "prove": "Facts",
             "symbol_ids": "fresh_symbols keeps",
+            "symbols": "Lookup Symbol as_numbers coord element size",
             "tabulate": "fitted tabulated",
-            "terms": "Atom FloorDiv Indicator Lookup Number PositivePart Symbol Term "
-            "as_numbers coord element equals maximum minimum size step term where",
         },
     )

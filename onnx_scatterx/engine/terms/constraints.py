@@ -16,17 +16,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias
 
-from onnx_scatterx.engine.terms.terms import (
-    Atom,
-    Interval,
-    Monomial,
-    Number,
-    PositivePart,
-    Symbol,
-    Term,
-    element,
-    term,
-)
+from onnx_scatterx.engine.terms.algebra import Number, Term, term
+from onnx_scatterx.engine.terms.atom import Atom, Interval
+from onnx_scatterx.engine.terms.cases import PositivePart
+from onnx_scatterx.engine.terms.monomial import Monomial
+from onnx_scatterx.engine.terms.symbols import Symbol, element
 
 _AT_ONCE = 3  # how often a question is asked in vain before it waits
 
@@ -136,7 +130,7 @@ class Asked:
 class News:
     """The facts about leaves, in the order in which they were learnt.
 
-    >>> from onnx_scatterx.engine.terms.terms import size
+    >>> from onnx_scatterx.engine.terms import size
     >>> n, m = size("n"), size("m")
     >>> news, asked = News(), Asked(0, 1, vain=9)
     >>> news.note(m.leaves(), m.leaves())

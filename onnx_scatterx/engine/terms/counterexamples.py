@@ -16,18 +16,13 @@ from typing import NamedTuple
 import numpy as np
 
 from onnx_scatterx.engine.budget import LIMITS, NARROW, PRICES, budget
+from onnx_scatterx.engine.terms.algebra import Term, term
+from onnx_scatterx.engine.terms.atom import Atom, Interval
+from onnx_scatterx.engine.terms.cases import FloorDiv
 from onnx_scatterx.engine.terms.constraints import Layer
 from onnx_scatterx.engine.terms.memo import Memo
+from onnx_scatterx.engine.terms.symbols import IndexVar, Symbol
 from onnx_scatterx.engine.terms.tabulate import no_leaf
-from onnx_scatterx.engine.terms.terms import (
-    Atom,
-    FloorDiv,
-    IndexVar,
-    Interval,
-    Symbol,
-    Term,
-    term,
-)
 
 _GREATEST = 5000.0  # of a size at a point
 _SPREAD = 0x9E3779B97F4A7C15  # spreads numbers over 64 bits
@@ -60,7 +55,7 @@ class Sample:
 
     ``bounds`` returns what is known of a leaf when its numbers are drawn.
 
-    >>> from onnx_scatterx.engine.terms.terms import size
+    >>> from onnx_scatterx.engine.terms import size
     >>> n, m = size("n"), size("m")
     >>> values = Sample().of(n - m, {}, {})
     >>> bool(values.right.all()), bool((values.numbers < 0).any())

@@ -10,20 +10,11 @@ import math
 from typing import TYPE_CHECKING
 
 from onnx_scatterx.engine.budget import AXIS_LIMIT
-from onnx_scatterx.engine.terms.terms import (
-    Atom,
-    FloorDiv,
-    IndexVar,
-    Indicator,
-    Interval,
-    Lookup,
-    Monomial,
-    PositivePart,
-    Symbol,
-    Term,
-    interval_of,
-    term,
-)
+from onnx_scatterx.engine.terms.algebra import Term, term
+from onnx_scatterx.engine.terms.atom import Atom, Interval
+from onnx_scatterx.engine.terms.cases import FloorDiv, Indicator, PositivePart
+from onnx_scatterx.engine.terms.monomial import Monomial, interval_of
+from onnx_scatterx.engine.terms.symbols import IndexVar, Lookup, Symbol
 
 if TYPE_CHECKING:
     from onnx_scatterx.engine.terms.prove import Facts

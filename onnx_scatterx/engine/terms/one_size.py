@@ -18,19 +18,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from onnx_scatterx.engine.budget import LIMITS, NARROW, PRICES, TooLargeError, budget
+from onnx_scatterx.engine.terms.algebra import Term
+from onnx_scatterx.engine.terms.atom import Atom, Interval
+from onnx_scatterx.engine.terms.cases import FloorDiv, Indicator, PositivePart
 from onnx_scatterx.engine.terms.constraints import Layers, about, number_of_facts, residue_of
 from onnx_scatterx.engine.terms.monomial import is_narrow
 from onnx_scatterx.engine.terms.symbol_ids import results
-from onnx_scatterx.engine.terms.terms import (
-    Atom,
-    FloorDiv,
-    Indicator,
-    Interval,
-    PositivePart,
-    Symbol,
-    Term,
-    size,
-)
+from onnx_scatterx.engine.terms.symbols import Symbol, size
 
 
 class OneSize:
@@ -143,7 +137,7 @@ def never_negative(t: Term, leaf: Symbol, low: int, known: tuple[Term, ...] = ()
 
     Only values at which the terms in ``known``, of the same leaf, are >= 0 count.
 
-    >>> from onnx_scatterx.engine.terms.terms import size
+    >>> from onnx_scatterx.engine.terms import size
     >>> n = size("n")
     >>> (leaf,) = n.leaves()
     >>> never_negative(n - (n + 1) // 2 - n // 2, leaf, 0)

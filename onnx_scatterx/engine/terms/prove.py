@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar, cast
 
 from onnx_scatterx.engine.budget import LIMITS, budget
+from onnx_scatterx.engine.terms.algebra import Number, Term, term
+from onnx_scatterx.engine.terms.atom import Atom, Interval
 from onnx_scatterx.engine.terms.constraints import (
     Asked,
     Elements,
@@ -25,19 +27,11 @@ from onnx_scatterx.engine.terms.constraints import (
 from onnx_scatterx.engine.terms.counterexamples import Counterexamples
 from onnx_scatterx.engine.terms.magnitudes import fits, magnitude, stays_in_int64
 from onnx_scatterx.engine.terms.memo import Memo
+from onnx_scatterx.engine.terms.monomial import interval_of
 from onnx_scatterx.engine.terms.one_size import OneSize, never_negative
 from onnx_scatterx.engine.terms.search import prove
 from onnx_scatterx.engine.terms.simplify import simplify
-from onnx_scatterx.engine.terms.terms import (
-    Atom,
-    IndexVar,
-    Interval,
-    Number,
-    Symbol,
-    Term,
-    interval_of,
-    term,
-)
+from onnx_scatterx.engine.terms.symbols import IndexVar, Symbol
 
 T = TypeVar("T")
 
@@ -48,7 +42,7 @@ class Facts:
     Facts can be layered on others (``assuming``), which they read but do not change. If they are
     ``passing``, they hold during one question, and the time of learning is not recorded.
 
-    >>> from onnx_scatterx.engine.terms.terms import maximum, size
+    >>> from onnx_scatterx.engine.terms import maximum, size
     >>> n = size("n")
     >>> Facts().is_nonnegative(n - 1)
     False
@@ -138,7 +132,7 @@ class Facts:
     def simplify(self, t: Term) -> Term:
         """Return a term with its cases and quotients replaced that these facts decide.
 
-        >>> from onnx_scatterx.engine.terms.terms import coord, size, where, step
+        >>> from onnx_scatterx.engine.terms import coord, size, where, step
         >>> n, x = size("n"), coord(0)
         >>> Facts({0: n}).simplify(where(step(x - n), x + n, x))
         x0
@@ -228,7 +222,7 @@ class Facts:
     def stays_in_int64(self, t: Term) -> bool:
         """Return whether a term fits int64, given that each element in it does.
 
-        >>> from onnx_scatterx.engine.terms.terms import element, maximum
+        >>> from onnx_scatterx.engine.terms import element, maximum
         >>> p = element("p", (), name="p")
         >>> Facts().stays_in_int64(maximum(p, 0) - maximum(p - 1, 0)), Facts().stays_in_int64(p - 1)
         (True, False)

@@ -10,18 +10,11 @@ import math
 from typing import TYPE_CHECKING, cast
 
 from onnx_scatterx.engine.budget import LIMITS, PRICES, budget
-from onnx_scatterx.engine.terms.terms import (
-    Atom,
-    FloorDiv,
-    IndexVar,
-    Indicator,
-    PositivePart,
-    Term,
-    both_cases,
-    lower_bound,
-    remainders,
-    term,
-)
+from onnx_scatterx.engine.terms.algebra import Term, term
+from onnx_scatterx.engine.terms.atom import Atom
+from onnx_scatterx.engine.terms.cases import FloorDiv, Indicator, PositivePart, both_cases
+from onnx_scatterx.engine.terms.monomial import lower_bound, remainders
+from onnx_scatterx.engine.terms.symbols import IndexVar
 
 if TYPE_CHECKING:
     from onnx_scatterx.engine.terms.prove import Facts

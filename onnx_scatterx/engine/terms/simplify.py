@@ -5,15 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_scatterx.engine.budget import budget
+from onnx_scatterx.engine.terms.algebra import Term
+from onnx_scatterx.engine.terms.atom import Atom
+from onnx_scatterx.engine.terms.cases import FloorDiv, Indicator, PositivePart, both_cases
 from onnx_scatterx.engine.terms.constraints import Asked
-from onnx_scatterx.engine.terms.terms import (
-    Atom,
-    FloorDiv,
-    Indicator,
-    PositivePart,
-    Term,
-    both_cases,
-)
 
 if TYPE_CHECKING:
     from onnx_scatterx.engine.terms.prove import Facts

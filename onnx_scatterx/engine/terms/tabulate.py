@@ -26,7 +26,7 @@ def tabulated(t: Term, extents: Mapping[int, int]) -> np.ndarray:
     if an intermediate result does and the values are many; AssertionError if the term has a
     run-time number.
 
-    >>> from onnx_scatterx.engine.terms.terms import coord, step
+    >>> from onnx_scatterx.engine.terms import coord, step
     >>> tabulated(3 * coord(0) + coord(1), {1: 2, 0: 3}).tolist()
     [[0, 3, 6], [1, 4, 7]]
     >>> tabulated(step(2**63 * coord(0) - 1), {0: 3}).tolist()
@@ -66,7 +66,7 @@ def fitted(terms: np.ndarray) -> Term | None:
 
     Terms may fit no term, and integers beyond int64 none.
 
-    >>> from onnx_scatterx.engine.terms.terms import element, term
+    >>> from onnx_scatterx.engine.terms import element, term
     >>> p = [element("p", [i], name="p") for i in range(3)]
     >>> fitted(np.array(p, dtype=object)), fitted(np.array([term(1), term(3)], dtype=object))
     (p[x0], 2*x0 + 1)

@@ -26,9 +26,9 @@ from onnx_scatterx.engine.budget.spending import (
     own_budget,
     within_limits,
 )
+from onnx_scatterx.engine.terms import maximum, size
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
-from onnx_scatterx.engine.terms.terms import maximum, size
 from onnx_scatterx.engine.write.available import descendants
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.text.reasons import Refusal

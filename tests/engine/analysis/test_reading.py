@@ -10,7 +10,7 @@ from onnx_scatterx.engine.analysis import assumed
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.analysis.interpreter import Interpreter
 from onnx_scatterx.engine.analysis.model_analysis import interpret
-from onnx_scatterx.engine.terms.terms import Term
+from onnx_scatterx.engine.terms import Term
 
 DOUBTED = """<ir_version: 10, opset_import: ["" : 18]>
     g (float[N, 4] x) => (float[M, K] y) <float[4] w = {1, 2, 3, 4}> {

@@ -13,7 +13,7 @@ from onnx_scatterx.engine.device.costs import (
     TimeCosts,
     Work,
 )
-from onnx_scatterx.engine.terms.terms import element, size, term
+from onnx_scatterx.engine.terms import element, size, term
 from onnx_scatterx.errors import ScatterXError
 from tests.helpers.machines import use_machine
 from tests.helpers.pair import assert_same

@@ -7,8 +7,8 @@ from onnx_scatterx.engine.analysis.model_analysis import interpret
 from onnx_scatterx.engine.lift.bounds import learn_bounds
 from onnx_scatterx.engine.mosaic.moves import MOVES, connected_moves
 from onnx_scatterx.engine.mosaic.provenance import Provenance
+from onnx_scatterx.engine.terms import size
 from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import size
 
 MODEL = """<ir_version: 8, opset_import: ["" : 18]>
     apart (float[4, 6] x, float[1, 6] u, float[M] v, float[N] w, int64[1] k)

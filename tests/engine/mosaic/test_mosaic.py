@@ -10,8 +10,8 @@ import onnx_ir as ir
 from onnx_scatterx.engine.mosaic.cells import Cell
 from onnx_scatterx.engine.mosaic.mosaic import Mosaic, coalesced, joined
 from onnx_scatterx.engine.mosaic.strided_interval import AxisMap, Source, StridedInterval, View
+from onnx_scatterx.engine.terms import Term, maximum, size, term
 from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Term, maximum, size, term
 from tests.helpers.examples import scaled
 
 N, M = size("mosaic.n"), size("mosaic.m")

@@ -11,17 +11,10 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx.engine.analysis.domain.overflow import fits
+from onnx_scatterx.engine.terms import coord, maximum, minimum, size, step, term
 from onnx_scatterx.engine.terms.prove import Facts
+from onnx_scatterx.engine.terms.symbols import lookup
 from onnx_scatterx.engine.terms.tabulate import tabulated
-from onnx_scatterx.engine.terms.terms import (
-    coord,
-    lookup,
-    maximum,
-    minimum,
-    size,
-    step,
-    term,
-)
 from tests.engine.one_node.chains import SIZES, Chain, feed_of
 from tests.helpers.examples import scaled
 from tests.helpers.judged import Judged, judge

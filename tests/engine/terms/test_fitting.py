@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onnx_scatterx.engine.terms import Term, coord, element, size, term
 from onnx_scatterx.engine.terms.tabulate import fitted
-from onnx_scatterx.engine.terms.terms import Term, coord, element, size, term
 from tests.helpers.examples import examples
 from tests.helpers.support import assert_sound, sample
 

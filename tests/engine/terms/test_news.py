@@ -2,10 +2,9 @@
 
 import pytest
 
-from onnx_scatterx.engine.terms import search
+from onnx_scatterx.engine.terms import Term, search, size
 from onnx_scatterx.engine.terms.cases import pos
 from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Term, size
 
 N, M = size("news.n"), size("news.m")
 LAYERS = [size(f"news.layer{i}") for i in range(200)]

@@ -10,12 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from onnx_scatterx.engine.budget.spending import budget
-from onnx_scatterx.engine.terms import search
-from onnx_scatterx.engine.terms.cases import pos
-from onnx_scatterx.engine.terms.one_size import never_negative
-from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.search import may_lead
-from onnx_scatterx.engine.terms.terms import (
+from onnx_scatterx.engine.terms import (
     FloorDiv,
     Symbol,
     Term,
@@ -24,11 +19,16 @@ from onnx_scatterx.engine.terms.terms import (
     equals,
     maximum,
     minimum,
+    search,
     size,
     step,
     term,
     where,
 )
+from onnx_scatterx.engine.terms.cases import pos
+from onnx_scatterx.engine.terms.one_size import never_negative
+from onnx_scatterx.engine.terms.prove import Facts
+from onnx_scatterx.engine.terms.search import may_lead
 from tests.helpers.examples import examples
 
 T, U = size("prove.t"), size("prove.u")

@@ -12,10 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onnx_scatterx.engine.terms.cases import pos
-from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
-from onnx_scatterx.engine.terms.terms import (
-    IndexVar,
+from onnx_scatterx.engine.terms import (
     Indicator,
     Number,
     PositivePart,
@@ -24,7 +21,6 @@ from onnx_scatterx.engine.terms.terms import (
     coord,
     element,
     equals,
-    lookup,
     maximum,
     minimum,
     size,
@@ -32,6 +28,9 @@ from onnx_scatterx.engine.terms.terms import (
     term,
     where,
 )
+from onnx_scatterx.engine.terms.cases import pos
+from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
+from onnx_scatterx.engine.terms.symbols import IndexVar, lookup
 from tests.helpers.examples import examples
 
 Env: TypeAlias = Mapping[str, int]

@@ -8,7 +8,7 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx.engine.analysis.model_analysis import interpret
-from onnx_scatterx.engine.terms.terms import term
+from onnx_scatterx.engine.terms import term
 from onnx_scatterx.engine.write.available import AvailableValues
 from onnx_scatterx.engine.write.reshape import reshape
 from onnx_scatterx.engine.write.terms import TermEmitter

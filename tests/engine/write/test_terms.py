@@ -12,8 +12,8 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.engine.analysis.model_analysis import interpret
+from onnx_scatterx.engine.terms import Term, maximum, minimum, step, term
 from onnx_scatterx.engine.terms.cases import pos
-from onnx_scatterx.engine.terms.terms import Term, maximum, minimum, step, term
 from onnx_scatterx.engine.write.available import AvailableValues
 from onnx_scatterx.engine.write.terms import TermEmitter
 from onnx_scatterx.engine.write.writer import Writer

@@ -4,7 +4,7 @@ The contents of an integer or boolean tensor have one of three forms: an array o
 a small array of terms (a shape vector), or a term over the coordinates ``x0, x1, ...`` of the
 element (an index map). Each form converts to the others, if that is possible.
 
->>> from onnx_scatterx.engine.terms.terms import size
+>>> from onnx_scatterx.engine.terms import size
 >>> n = size("n")
 >>> rows = TensorValue(ir.DataType.INT64, (n,), 2 * coord(0) + 1)
 >>> rows.index_map.at({0: 3})
@@ -58,7 +58,7 @@ class DimOf(NamedTuple):
 def size_name(leaf: Symbol) -> str | None:
     """Return the name of a size in an ``--assume``, if an input of the model declares this size.
 
-    >>> from onnx_scatterx.engine.terms.terms import size
+    >>> from onnx_scatterx.engine.terms import size
     >>> n, rows = size("N", DeclaredDim("N")), size("rows")
     >>> [size_name(leaf) for t in (n, rows) for leaf in t.leaves()]
     ['N', None]
@@ -261,7 +261,7 @@ class TensorValue:
     def says_more_than(self, other: TensorValue) -> bool:
         """Return whether the rank, a dim or the elements are known here, and not in the other.
 
-        >>> from onnx_scatterx.engine.terms.terms import size
+        >>> from onnx_scatterx.engine.terms import size
         >>> pair = TensorValue.of(np.array([4, 2]))
         >>> shapes = pair.shape, (size("n"),), None
         >>> any_pair, any_row, anything = (TensorValue(pair.dtype, shape) for shape in shapes)

@@ -63,7 +63,7 @@ def _beside_zeros(sizes: Shape, others: Sequence[Term], facts: Facts) -> Term | 
 
     A size that both shapes have cancels in either.
 
-    >>> from onnx_scatterx.engine.terms.terms import size
+    >>> from onnx_scatterx.engine.terms import size
     >>> n, m = size("n"), size("m")
     >>> _beside_zeros((n, m, term(4)), (n, m), Facts())
     4
