@@ -87,7 +87,7 @@ def note(assumed: Iterable[Clause], metadata: MutableMapping[str, str]) -> None:
     """Write clauses into a model's metadata, behind those that it has.
 
     >>> metadata = {METADATA: '{"idx": "unique"}'}
-    >>> note(clauses(["idx < n", "idx: unique"]), metadata)
+    >>> note(read_clauses(["idx < n", "idx: unique"]), metadata)
     >>> metadata[METADATA]
     '{"idx": "unique, < n"}'
     """

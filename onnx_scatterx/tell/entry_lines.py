@@ -48,7 +48,7 @@ def by_text(said: Iterable[tuple[str, str]]) -> list[str]:
     """Return what is said of nodes, in a line for each text.
 
     >>> by_text([("a", "is kept"), ("b", "is kept"), ("c", "goes")])
-    ['a and b: is kept', 'c: goes']
+    ['a, b: is kept', 'c: goes']
     """
     texts = grouped((text, node) for node, text in said)
     return [f"{named(nodes)}: {text}" for text, nodes in texts.items()]

@@ -27,7 +27,7 @@ The paper does not define reads: a ``Gathering`` is a read. ``moves`` writes sca
 gatherings as strided copies, which the paper does not have. docs/errata.md lists the corrections of
 the paper, with reasons.
 
-Come here for the definitions of the paper, and in ``theory.conventions`` for the scatters of other
+Come here for the definitions of the paper, and in its folder conventions for the scatters of other
 frameworks. Not for what the optimizer does with a scatter: it has a form of its own, over sizes
 that are symbols (``engine.lift``).
 """

@@ -93,6 +93,7 @@ def run_in_processes(tasks: list[Task], jobs: int | None) -> Events:
 def prepare(_: object) -> None:
     """Import what `run_task` needs; the first task reports a missing module."""
     with contextlib.suppress(ImportError):
+        from onnx_scatterx.compare import verify  # noqa: F401 - imported early
         from onnx_scatterx.doors.api import optimize  # noqa: F401 - imported early
 
 
