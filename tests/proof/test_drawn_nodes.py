@@ -8,11 +8,11 @@ import pytest
 
 from onnx_scatterx.proof.core.terms import UnsupportedError
 from onnx_scatterx.proof.operators import OPERATORS
-from tests.engine.one_node import drawn
-from tests.engine.one_node.source import EXTENTS
-from tests.engine.one_node.table import DRAWS
 from tests.helpers.equivalence_support import judged, no_more, ranks
 from tests.helpers.examples import scaled
+from tests.helpers.one_node import drawn
+from tests.helpers.one_node.source import EXTENTS
+from tests.helpers.one_node.table import DRAWS
 from tests.helpers.pair import open_session, rejections
 
 EXAMPLES = int(os.environ.get("EXAMPLES", max(12, scaled(60))))  # nodes of each operator

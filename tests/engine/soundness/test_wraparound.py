@@ -23,9 +23,9 @@ from onnx_scatterx.engine.terms.terms import (
     step,
     term,
 )
-from tests.engine.one_node.chains import SIZES, Chain, feed_of
 from tests.helpers.examples import scaled
 from tests.helpers.judged import Judged, judge
+from tests.helpers.one_node.chains import SIZES, Chain, feed_of
 from tests.helpers.pair import SESSIONS, rejections
 from tests.helpers.support import assert_sound, i64, parse, sample
 

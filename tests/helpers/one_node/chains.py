@@ -13,7 +13,7 @@ import onnx
 from numpy.typing import ArrayLike
 from onnx import helper, numpy_helper
 
-from tests.engine.one_node.source import ANY, Draw, Draws
+from tests.helpers.one_node.source import ANY, Draw, Draws
 from tests.helpers.pair import Feed, open_session, rejections
 
 INPUTS: dict[str, tuple[str, list[str | int | None]]] = {

@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 from onnx.inliner import inline_selected_functions
 
-from tests.engine.one_node.source import WRAPPING, Draws, OneNode
+from tests.helpers.one_node.source import WRAPPING, Draws, OneNode
 
 LACKING = (
     "SwiGLU",

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from tests.engine.one_node import arithmetic, images
-from tests.engine.one_node.source import Draw, Draws, OneNode, f32
+from tests.helpers.one_node import arithmetic, images
+from tests.helpers.one_node.source import Draw, Draws, OneNode, f32
 
 Arrays = list[np.ndarray | None]
 

@@ -5,8 +5,8 @@ Attention and LSTMs of no elements end it, and up to 1.31 products of none whose
 
 import numpy as np
 
-from tests.engine.one_node import arithmetic, images, others
-from tests.engine.one_node.source import Draw, Draws, OneNode, i64
+from tests.helpers.one_node import arithmetic, images, others
+from tests.helpers.one_node.source import Draw, Draws, OneNode, i64
 
 
 def with_bias(d: Draws) -> OneNode:

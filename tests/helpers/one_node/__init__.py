@@ -15,9 +15,9 @@ from onnx import helper, numpy_helper
 
 from onnx_scatterx.engine.analysis.operators.shapes_alone import OF_SHAPES
 from onnx_scatterx.engine.analysis.transfers import TRANSFERS
-from tests.engine.one_node import fused, quantized
-from tests.engine.one_node.source import EXTENTS, Draws
-from tests.engine.one_node.table import DRAWS, opsets
+from tests.helpers.one_node import fused, quantized
+from tests.helpers.one_node.source import EXTENTS, Draws
+from tests.helpers.one_node.table import DRAWS, opsets
 
 DOMAINS = {"": DRAWS, "com.microsoft": quantized.DRAWS | fused.DRAWS}
 NEW, OLD = (18, 23, 26, 28), (11, 13)

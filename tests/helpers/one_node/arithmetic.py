@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.engine.one_node.source import WRAPPING, Draw, Draws, OneNode, f32, i64
+from tests.helpers.one_node.source import WRAPPING, Draw, Draws, OneNode, f32, i64
 
 
 def several(d: Draws, count: int, *dtypes: str) -> list[np.ndarray | None]:

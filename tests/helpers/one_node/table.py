@@ -1,7 +1,7 @@
 """How each operator is drawn."""
 
-from tests.engine.one_node import arithmetic, images, movement, newer, others
-from tests.engine.one_node.source import WRAPPING, Draw, OneNode, one, with_axis
+from tests.helpers.one_node import arithmetic, images, movement, newer, others
+from tests.helpers.one_node.source import WRAPPING, Draw, OneNode, one, with_axis
 
 
 def each(names: str, draw: Draw) -> dict[str, Draw]:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from onnx import numpy_helper
 
-from tests.engine.one_node.source import WRAPPING, Draw, Draws, OneNode, f32, i64
+from tests.helpers.one_node.source import WRAPPING, Draw, Draws, OneNode, f32, i64
 
 
 def layer_normalization(outputs: int) -> Draw:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.engine.one_node.source import WRAPPING, Draws, OneNode, i64
+from tests.helpers.one_node.source import WRAPPING, Draws, OneNode, i64
 
 
 def transpose(d: Draws) -> OneNode:
