@@ -56,7 +56,7 @@ def started(
         command = [sys.executable, "-m", "onnx_scatterx", *arguments]
         variables = os.environ | environment
         return subprocess.run(command, cwd=directory, env=variables, capture_output=True)
-    from tests.files.fuzz_files.isolation import run
+    from tests.helpers.isolation import run
 
     ended = run(arguments, directory, environment, 60)
     return subprocess.CompletedProcess(arguments, ended.status, ended.sent, ended.err.encode())

@@ -12,8 +12,8 @@ from pathlib import Path
 
 # What every command imports late is imported here, once for all cases.
 from tests.files.fuzz_files.cases import MODELS, Case, case
-from tests.files.fuzz_files.isolation import Ended, run
 from tests.files.fuzz_files.judge import faults
+from tests.helpers.isolation import Ended, run
 
 
 def main() -> int:
