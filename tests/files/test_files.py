@@ -14,7 +14,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
-from tests.doors.cli.test_cli import NEG, error_of, saved
+from tests.helpers.commands import NEG, error_of, saved
 from tests.helpers.support import parse
 
 pytestmark = pytest.mark.sampled(2)

@@ -12,7 +12,7 @@ import pytest
 
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.tell import inquiry
-from tests.doors.cli.test_cli import YOLOX, error_of, saved
+from tests.helpers.commands import YOLOX, error_of, saved
 from tests.helpers.late import patient
 
 pytestmark = [pytest.mark.skipif(os.name != "posix", reason="signals"), pytest.mark.slow]

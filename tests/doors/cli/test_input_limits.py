@@ -14,7 +14,7 @@ import onnx_scatterx
 from onnx_scatterx import ScatterXError
 from onnx_scatterx.assumptions.clauses import METADATA
 from onnx_scatterx.doors.cli import main
-from tests.doors.cli.test_cli import KV, error_of, saved
+from tests.helpers.commands import KV, error_of, saved
 from tests.helpers.isolation import run
 from tests.helpers.support import parse
 

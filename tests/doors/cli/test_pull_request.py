@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from onnx_scatterx.doors.cli import main
-from tests.doors.cli.test_cli import MODELS
+from tests.helpers.commands import MODELS
 
 pytestmark = pytest.mark.sampled(2)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from onnx_scatterx.doors.cli import main
-from tests.doors.cli.test_cli import KV, MODELS, saved
+from tests.helpers.commands import KV, MODELS, saved
 
 BOX = str(MODELS / "box_update_dynamo.onnx")
 MASK = str(MODELS / "mask_fill_dynamo.onnx")
