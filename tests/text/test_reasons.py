@@ -7,7 +7,7 @@ import pytest
 from onnx_scatterx import Reason, inspect, optimize
 from onnx_scatterx.targets.target import Target
 from onnx_scatterx.text.reasons import Refusal
-from tests.engine.analysis.test_limits import limited
+from tests.helpers.limited import limited
 from tests.helpers.support import parse
 
 OPSET = '<ir_version: 8, opset_import: ["" : 18]>'
