@@ -23,9 +23,9 @@ from onnx_scatterx.engine.terms.terms import floor_div, size
 from onnx_scatterx.files.io import load
 from onnx_scatterx.rewrites import RULES
 from tests.helpers.examples import examples
+from tests.helpers.kept_scatters import BEHIND_ROWS, EVERY_SIXTEENTH, OPSET, nd
 from tests.helpers.pair import Pair
 from tests.helpers.support import parse, scatters
-from tests.text.test_reasons import BEHIND_ROWS, EVERY_SIXTEENTH, OPSET, nd
 
 CACHE = f"""{OPSET} g (float[N,D] x, float[S,D] u, int64[S] pos) => (float[N,D] y) {{
         y = ScatterND (x, Unsqueeze (pos, [-1]), u) }}"""
