@@ -10,7 +10,7 @@ import pytest
 
 from tests.helpers.support import parse
 
-MODELS = Path(__file__).parents[3] / "models"
+MODELS = Path(__file__).parents[2] / "models"
 YOLOX = str(MODELS / "yolox_head_ts_dynamic.onnx")
 KV = str(MODELS / "kv_cache_dynamo.onnx")
 

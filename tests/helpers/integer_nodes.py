@@ -1,4 +1,4 @@
-"""Nodes on integers that are drawn from their whole types, and what ONNX Runtime computes of them."""
+"""Nodes on integers of whole types, as they are drawn, and what ONNX Runtime computes of them."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
