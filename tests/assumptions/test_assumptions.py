@@ -23,12 +23,10 @@ from onnx_scatterx.engine.terms.terms import floor_div, size
 from onnx_scatterx.files.io import load
 from onnx_scatterx.rewrites import RULES
 from tests.helpers.examples import examples
-from tests.helpers.kept_scatters import BEHIND_ROWS, EVERY_SIXTEENTH, OPSET, nd
+from tests.helpers.kept_scatters import BEHIND_ROWS, CACHE, EVERY_SIXTEENTH, OPSET, nd
 from tests.helpers.pair import Pair
 from tests.helpers.support import parse, scatters
 
-CACHE = f"""{OPSET} g (float[N,D] x, float[S,D] u, int64[S] pos) => (float[N,D] y) {{
-        y = ScatterND (x, Unsqueeze (pos, [-1]), u) }}"""
 START = f"""{OPSET} g (float[N,2] x, float[3,2] u, KIND p) => (float[N,2] y) {{
         i = Unsqueeze (Add (Cast <to = 7> (p), [0, 1, 2]), [-1])
         y = ScatterND (x, i, u) }}"""

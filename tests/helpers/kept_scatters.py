@@ -31,3 +31,7 @@ EVERY_SIXTEENTH = f"""{OPSET} g (float[T] x, float[N] u) => (float[T] y)
         some = Slice (r, first, far, first, step)
         i = Unsqueeze (some, last)
         y = ScatterND (x, i, u) }}"""
+
+
+CACHE = f"""{OPSET} g (float[N,D] x, float[S,D] u, int64[S] pos) => (float[N,D] y) {{
+        y = ScatterND (x, Unsqueeze (pos, [-1]), u) }}"""

@@ -5,8 +5,8 @@ import onnx_ir as ir
 import onnx_scatterx
 from onnx_scatterx.assumptions.clauses import METADATA
 from onnx_scatterx.tell.builder import AXES
-from tests.assumptions.test_assumptions import BOXES, CACHE, optimized
-from tests.helpers.kept_scatters import nd
+from tests.assumptions.test_assumptions import BOXES, optimized
+from tests.helpers.kept_scatters import CACHE, nd
 from tests.helpers.support import parse
 
 SAID = ["D <= 9", "pos: contiguous", "pos: nonnegative", "pos: unique"]
