@@ -21,7 +21,7 @@ from onnx_scatterx.compare.session_pair import SessionPair
 from onnx_scatterx.compare.verifying import verify
 from onnx_scatterx.errors import ModelError, ScatterXError, VerifyError
 from onnx_scatterx.runtime.worker_client import ModelFile, NoReply, Runner
-from tests.compare.test_verify import only, parse, unary
+from tests.compare.first_difference import only, parse, unary
 
 pytestmark = [pytest.mark.slow, pytest.mark.sampled(3)]
 
