@@ -13,7 +13,7 @@ import onnx_scatterx
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.files.io import load, save
-from tests.files.test_files import with_index
+from tests.files.external_data import with_index
 from tests.helpers.commands import error_of
 from tests.helpers.native_support import since
 from tests.helpers.support import run
