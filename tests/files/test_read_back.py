@@ -16,7 +16,8 @@ from onnx_scatterx.errors import ModelError
 from onnx_scatterx.files import save as model_save
 from onnx_scatterx.files.io import load, save
 from onnx_scatterx.files.parse import difference
-from tests.files.test_io import negation, weight, with_weights
+from tests.files.external_data import weight, with_weights
+from tests.files.small_models import negation
 
 
 def spoilt(content: bytes) -> bytes:
