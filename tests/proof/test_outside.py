@@ -12,7 +12,7 @@ from onnx_scatterx.proof.proof import prove
 from tests.helpers.equivalence_support import assert_possible
 from tests.helpers.pair import agree
 from tests.helpers.support import parse, run
-from tests.proof.test_false_proofs import unproven
+from tests.proof.unproven import unproven
 
 
 @pytest.mark.parametrize(("op", "first", "last"), [("ReduceMax", 60, 0), ("ReduceMin", 0, 60)])
