@@ -6,7 +6,7 @@ import onnx.parser
 from onnx_scatterx import verify
 from tests.helpers.proving import prove
 from tests.helpers.support import parse
-from tests.proof.test_odd_nodes import floats, outcome, unproven
+from tests.proof.differing_run import floats, outcome, unproven
 
 SCATTERX = """<ir_version: 10, opset_import: ["" : 18, "onnx_scatterx" : 1, "onnx_scatterx.2" : 1]>
     g (float[4] x, int64[1, 1] i, float[1] u) => (float[4] y) {

@@ -11,7 +11,7 @@ from onnx_scatterx import verify
 from tests.helpers.equivalence_support import assert_follows
 from tests.helpers.proving import prove
 from tests.helpers.support import parse
-from tests.proof.test_odd_nodes import floats, outcome, unproven
+from tests.proof.differing_run import floats, outcome, unproven
 
 
 def test_a_constant_of_a_branch_that_has_the_name_of_one_outside() -> None:

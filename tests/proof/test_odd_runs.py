@@ -11,7 +11,7 @@ from onnx_scatterx.proof.declarations import NOT_ASKED
 from tests.helpers.pair import open_session
 from tests.helpers.proving import prove
 from tests.helpers.support import parse
-from tests.proof.test_odd_nodes import floats, outcome, unproven
+from tests.proof.differing_run import floats, outcome, unproven
 
 
 @pytest.mark.parametrize(
