@@ -6,12 +6,10 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx.engine.analysis.model_analysis import interpret
-from tests.engine.analysis.known import known
+from tests.engine.analysis.known import N_FEEDS, known
 from tests.helpers.judged import Judged, judge
 from tests.helpers.native_support import RUNTIME
 from tests.helpers.support import i64, parse
-
-N_FEEDS = (0, 1, 2, 3, 5, 17)
 
 
 def rows(*sizes: int) -> list[dict[str, np.ndarray]]:
