@@ -119,3 +119,13 @@ def test_old_models_list_their_constants_as_inputs() -> None:
     assert not prove(before, after).proven
     before.ir_version = after.ir_version = 3
     assert prove(before, after).proven
+
+
+@pytest.mark.parametrize("op", ["BiasDropout", "Sampling"])
+def test_operators_of_the_runtime_that_draw(op: str) -> None:
+    text = "g (float[N] x) => (float[N] y, float[N] z) { y = com.microsoft.%s(x) %s }"
+    pair = [
+        parse(text % (op, node % op), more=', "com.microsoft" : 1')
+        for node in ("z = com.microsoft.%s(x)", "z = Identity(y) w = com.microsoft.%s(x)")
+    ]
+    assert "draws at random" in str(prove(*pair))

@@ -159,3 +159,37 @@ def test_the_elements_of_a_counterexample_are_run_beyond_those_that_are_asked() 
     found = proof_of(one, head + " e = Gather (i, at) y = Equal (e, n) }")
     assert found.kind == "refuted"
     assert found.inputs["i"][4321] == 99
+
+
+def test_that_axes_are_short_is_always_an_assumption() -> None:
+    one = parse("""g (int64 n) => (int64[M] y) {
+        r = Range(0, n, 1) c = Cast <to = 6> (r) y = Cast <to = 7> (c) }""")
+    other = parse("""g (int64 n) => (int64[M] y) { y = Range(0, n, 1) }""")
+    assert "every axis is shorter than 2^31" in str(prove(one, other))
+
+
+def test_a_size_that_is_fixed_in_one_of_two_inputs() -> None:
+    one = parse("g (float[N] x, float[N] w) => (float[M] y) { y = Concat <axis = 0> (x, w) }")
+    other = parse("""g (float[4] x, float[N] w) => (float[M] y) {
+        c = Concat <axis = 0> (x, w) y = Reshape(c, [8]) }""")
+    found = verify(one, other, prove=True, samples=5)
+    assert found.answer == "same", found
+    assert "for N = 4, which the second model has fixed, and all inputs" in str(found)
+    assert verify(one, other, prove=True, samples=5, distrust_dims=True).answer == "different"
+
+
+def test_assumptions_on_shapes() -> None:
+    one = parse("g (float x) => (int64[A] y) { y = Shape(x) }")
+    assert "an input that is stated to be a scalar is one" in str(prove(one, one))
+    resized = parse("""g (float[1, N] x) => (float[1, M] y) {
+        y = Resize <mode = "nearest"> (x, , float [1, 2]) }""")
+    assert "2^24 elements" in str(prove(resized, resized))
+
+
+def test_a_custom_operator_is_assumed_to_draw_nothing() -> None:
+    model = parse("g (float[2, 2] x) => (float[2, 2] y) { y = their.own.Draw(x) }")
+    model.opset_import.add(domain="their.own", version=1)
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    proof = prove(model, model)
+    assert proof.proven
+    assert "operators of their.own are functions of their inputs, and draw nothing" in proof.assumed
