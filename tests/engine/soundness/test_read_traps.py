@@ -204,3 +204,15 @@ def test_large_constants_are_not_stored_twice() -> None:
         model.graph.initializer.append(onnx.numpy_helper.from_array(array, name))
     assert_sound(model, left=0, gathers=True)
     assert optimize(model, gathers=True).ByteSize() < model.ByteSize()
+
+
+def test_strings_are_left_to_gather() -> None:
+    # ONNX Runtime's Gather of a row of strings gives empty strings; a Slice would give the row.
+    model = """g (string[3,N] x, string[1,N] u) => (string[N] y) {
+            z = ScatterND (x, [[2]], u)
+            y = Gather <axis = 0> (z, 1) }"""
+    feeds = [
+        {"x": np.full((3, n), "row", object), "u": np.full((1, n), "update", object)}
+        for n in (1, 2, 5)
+    ]
+    assert_sound(model, *feeds)
