@@ -1,6 +1,7 @@
 """The test cases of ONNX that have scatters, with the outputs that ONNX expects."""
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +10,9 @@ import onnx.backend.test.case.node
 import onnx.numpy_helper
 
 from tests.helpers.support import SCATTERS, nodes
+
+for module in ("scatter", "scatterelements", "scatternd", "tensorscatter"):
+    import_module(f"onnx.backend.test.case.node.{module}")  # which registers its cases
 
 
 class Case(NamedTuple):

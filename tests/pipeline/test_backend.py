@@ -3,16 +3,11 @@
 Once as they are, with indices that are fed, and once with the indices as constants.
 """
 
-from importlib import import_module
-
 import pytest
 
 from tests.helpers.backend_cases import CASES, Case, with_constant_indices
 from tests.helpers.pair import agree
 from tests.helpers.support import SCATTERS, nodes, optimize, run
-
-for module in ("scatter", "scatterelements", "scatternd", "tensorscatter"):
-    import_module(f"onnx.backend.test.case.node.{module}")  # which registers its cases
 
 
 def hold(case: Case) -> None:
