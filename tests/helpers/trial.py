@@ -1,4 +1,4 @@
-"""One mutant: what it gives before and after ``optimize``, by the judge of all tests."""
+"""One model: what it gives before and after ``optimize``, by the judge of all tests."""
 
 import contextlib
 import itertools
