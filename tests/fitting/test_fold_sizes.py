@@ -86,6 +86,17 @@ def test_a_reshape_of_nothing_into_a_size_of_the_run() -> None:
     assert left == operators(model)
 
 
+def test_a_size_that_is_copied_beside_one_that_is_copied_from_nothing() -> None:
+    """One 0 of the target stands for an empty dim, another one for a dim that is not empty."""
+    model = parse("""g (float[N] x, float[M, 2] z) => (float[A, B, C] y) <int64[1] zero = {0}> {
+            n = Shape (x)  s = Concat <axis = 0> (zero, zero, n)
+            none = ReduceProd <keepdims = 1> (s)
+            few = Slice (z, zero, none)  r = Reshape (few, s)  y = Trilu (r) }""")
+    feed = {"x": sample("float32", 3), "z": sample("float32", 2, 2)}
+    assert all(session(model).run(None, feed)[0].shape == (0, 2, 3) for session in SESSIONS)
+    assert same(model, {"M": 2}, feed) == operators(model)
+
+
 def test_some_sizes_leave_the_rest_symbolic() -> None:
     text = """g (float[N, M] x) => (float[K, L] y) {
         s = Shape (x)  z = ConstantOfShape <value = float[1] {2}> (s)  y = Add (x, z) }"""

@@ -122,6 +122,17 @@ def test_indices_that_may_be_negative(tmp_path: Path) -> None:
     assert "Gather" in operators(optimized(TAKEN, profile, tmp_path))
 
 
+@pytest.mark.parametrize(("first", "taken"), [(1, True), (2, False)])
+def test_indices_that_count_down(first: int, taken: bool) -> None:
+    """The last row is at N - 1: so counting down from it ends at 0."""
+    model = parse(f"""g (float[N] x) => (float[M] y)
+        <int64 back = {{{first}}}, int64 minus = {{-1}}> {{
+            n = Squeeze (Shape (x))  last = Sub (n, back)
+            y = Gather (x, Range (last, Sub (last, n), minus)) }}""")
+    report = onnx_scatterx.inspect(model, target="standard, limits.Gather.negative = false")
+    assert taken == (not report.violations)
+
+
 @pytest.mark.parametrize(("of", "taken"), [("at", False), ("line", True), ("size", True)])
 def test_dividends_that_may_be_negative(of: str, taken: bool, tmp_path: Path) -> None:
     text = f"""{HEAD} g (float[N] x, int64[3] at) => (int64[K] y) <int64[3] line = {{0, 1, 2}}> {{
@@ -260,4 +271,5 @@ def test_a_target_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert main(["targets", "zzz"]) == 2
     for name in ("scatterx", *profile_names()):
         assert main(["targets", name]) == 0
+    assert "  the rest      kept scatters become ScatterX\n" in capsys.readouterr().out
     assert main(["targets", BOX]) == 2

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 
 from onnx_scatterx.engine.analysis.model_analysis import interpret
+from onnx_scatterx.engine.budget.limits import LIMITS
 from onnx_scatterx.engine.lift.in_theory import InTheory
 from onnx_scatterx.engine.lift.lift_scatter import Scatter, lift_scatter
 from onnx_scatterx.theory.conventions.onnx import scatter_elements, scatter_nd, tensor_scatter
@@ -101,6 +102,16 @@ def test_scatter_elements(data: st.DataObject) -> None:
     x, u = np.zeros(shape, np.float32), np.zeros(lead, np.float32)
     scatter = lifted("ScatterElements", x, indices[..., 0], u, axis=axis)
     agrees(scatter, scatter_elements(x, indices[..., 0], u, axis))
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_so_many_targets_are_computed_one_by_one(more: int) -> None:
+    count = LIMITS.targets + more
+    x, u = np.zeros(count, np.float32), np.zeros(count, np.float32)
+    scatter = lifted("ScatterND", x, np.arange(count)[:, None], u)
+    found = InTheory(scatter)
+    assert (found.transformer is None) == bool(more)
+    assert found.unique
 
 
 @examples(80)

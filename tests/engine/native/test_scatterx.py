@@ -132,6 +132,19 @@ def test_columns_that_count_become_dims() -> None:
     assert body(model, node)[-2:] == ["Concat", "ScatterND"]
 
 
+def test_narrow_columns() -> None:
+    """ScatterX takes a column of int32 as it is; the ScatterND of its body takes int64 only."""
+    text = """g (float[A, 4] x, int32[A] v, float[A] y) => (float[A, 4] z) <int64[1] last = {-1}> {
+        s = Shape (v)  a = Squeeze (s)  r = Range (0, a, 1)  w = Cast <to = 7> (v)
+        i = Concat <axis = -1> (Unsqueeze (r, last), Unsqueeze (w, last))
+        z = ScatterND (x, i, y) }"""
+    v = np.array([3, -1, 0, 2, 2], np.int32)
+    model = check(text, {"x": X, "v": v, "y": Y[0, :1].repeat(5)})
+    (node,) = natives(model)
+    assert operators(model) == ["Unsqueeze", "ScatterX"]
+    assert body(model, node)[-4:] == ["Cast", "Unsqueeze", "Concat", "ScatterND"]
+
+
 def test_constant_rows_that_differ() -> None:
     text = """g (float[5, N] x, float[3, N] y) => (float[5, N] z)
               <int64[3, 1] i = {4, 0, %s}> { z = ScatterND <reduction = "add"> (x, i, y) }"""

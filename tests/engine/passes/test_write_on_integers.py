@@ -1,10 +1,12 @@
 """WriteOnIntegers: between quantizers of one scale, integers are written."""
 
 import numpy as np
+import onnx_ir as ir
 import pytest
 from onnx import numpy_helper
 
 import onnx_scatterx
+import onnx_scatterx.passes
 from tests.helpers.pair import Pair
 from tests.helpers.quantized import ONE, PER_CHANNEL, WRITE, count, feeds, on_integers
 from tests.helpers.support import assert_sound, optimize, parse, sample
@@ -21,6 +23,28 @@ def test_every_operator_set(opset: int) -> None:
     model = parse(WRITE.replace("SCALES", ONE), opset, 8 if opset < 19 else 10)
     assert_sound(model, *feeds(model, 0), left=0)
     assert count(optimize(model)) == 0
+
+
+def test_a_write_without_quantizers_before_it() -> None:
+    """Each scatter is asked, whatever the one before it is."""
+    text = WRITE.replace("SCALES", ONE).replace(
+        "int64[2,1] i", "int64[2,1] j = {0, 2}, int64[2,1] i"
+    )
+    text = text.replace(", uint8[2,3] u)", ", uint8[2,3] u, float[4,3] f, float[2,3] g)")
+    text = text.replace("(uint8[4,3] y)", "(float[4,3] h, uint8[4,3] y)")
+    made = optimize(parse(text.replace("a = D", "h = ScatterND (f, j, g) a = D")))
+    assert count(made) == 0
+
+
+def test_what_is_noted_of_a_write_stays() -> None:
+    model = ir.from_proto(parse(WRITE.replace("SCALES", ONE)))
+    (write,) = (node for node in model.graph if node.op_type == "ScatterND")
+    write.doc_string, write.metadata_props["a"], write.meta["b"] = "what", "A", "B"
+    assert onnx_scatterx.passes.WriteOnIntegers()(model).modified
+    (new,) = (node for node in model.graph if node.op_type == "ScatterND")
+    assert new is not write
+    assert new.outputs[0].dtype == ir.DataType.UINT8
+    assert (new.doc_string, new.metadata_props["a"], new.meta["b"]) == ("what", "A", "B")
 
 
 def test_a_tensor_scatter() -> None:

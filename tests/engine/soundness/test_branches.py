@@ -1,7 +1,9 @@
 """An If with a known condition around scatters is replaced by the branch that is taken."""
 
 import onnx
+import onnx_ir as ir
 
+from onnx_scatterx.passes import InlineKnownIfs
 from tests.helpers.support import assert_sound, nodes, optimize, parse, sample
 
 RANK = """
@@ -69,6 +71,25 @@ def test_names_constants_and_results_of_branches() -> None:
     assert_sound(model, {"c": True}, {"c": False}, left=0)
     ifs = [node for node in nodes(optimize(parse(model))) if node.op_type == "If"]
     assert len(ifs) == 1
+
+
+def test_the_model_that_was_read_keeps_its_names() -> None:
+    """An ir.Model shares the constants of the ModelProto; a name of two branches is replaced."""
+    given = parse("""g (float[4,2] x, float[2,2] u) => (float[4,2] y, float[4,2] t)
+        <bool yes = {1}> {
+            y = If (yes) <
+                then_branch = a () => (float[4,2] r) <int64[2,1] i = {1, 2}> {
+                    r = ScatterND (x, i, u) },
+                else_branch = b () => (float[4,2] s) { s = Abs (x) }>
+            t = If (yes) <
+                then_branch = c () => (float[4,2] p) <int64[2,1] i = {0, 3}> {
+                    p = ScatterND (x, i, u) },
+                else_branch = d () => (float[4,2] q) { q = Abs (x) }> }""")
+    before = given.SerializeToString(deterministic=True)
+    model = ir.from_proto(given)
+    InlineKnownIfs()(model)
+    assert [node.op_type for node in model.graph] == ["ScatterND", "ScatterND"]
+    assert given.SerializeToString(deterministic=True) == before
 
 
 def test_a_condition_that_declared_dims_decide_is_not_known() -> None:

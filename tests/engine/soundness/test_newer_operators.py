@@ -6,6 +6,7 @@ import numpy as np
 import onnx
 import pytest
 
+import onnx_scatterx
 from tests.helpers.judged import Judged, judge
 from tests.helpers.one_node.newer import by_definition
 from tests.helpers.pair import Feed, open_session
@@ -75,6 +76,18 @@ def test_the_element_of_an_optional_value(made: str) -> None:
         z = OptionalGetElement ({made})
         y = ScatterND (z, [[0]], u) }}"""
     assert_sound(parse(text, 18), {"N": 3}, {"N": 1}, left=made.startswith("Identity"))
+
+
+@pytest.mark.parametrize("made", ["Optional (at)", "at"])
+def test_the_element_of_an_optional_value_is_known(made: str) -> None:
+    text = f"""g (float[N,4] x, float[1,4] u) => (y) {{
+        at = Shape <start = 1> (u)
+        i = OptionalGetElement ({made})
+        y = ScatterND (x, Sub (Unsqueeze (i, [0]), [[4]]), u) }}"""
+    model = parse(text, 18)
+    assert_sound(model, {"N": 3}, {"N": 1}, left=0)
+    (entry,) = onnx_scatterx.inspect(model).scatters
+    assert entry.done.startswith("removed by")
 
 
 def test_an_empty_optional_value_has_no_element() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 import onnx_scatterx
 from tests.helpers.pair import Feed
-from tests.helpers.support import assert_sound, i64, parse, scatters
+from tests.helpers.support import assert_sound, i64, nodes, parse, scatters
 
 TARGET = "standard, avoid = ['ScatterND', 'ScatterElements']"
 
@@ -65,6 +65,13 @@ index_put (self, indices, values) => (result) {
 put (x, s, u) => (y) {
     both = ConcatFromSequence <axis = -1, new_axis = 1> (s)
     y = ScatterND (x, both, u) }"""
+READS = """
+<domain: "torchlib", opset_import: ["" : 18, "inner" : 1]>
+index_put (self, indices, values) => (result) {
+    both = ConcatFromSequence <axis = -1, new_axis = 1> (indices)
+    result = inner.put (self, both, values) }
+<domain: "inner", opset_import: ["" : 18]>
+put (x, i, u) => (y) { y = ScatterND (x, i, u) }"""
 MAKES = """
 <domain: "torchlib", opset_import: ["" : 18, "inner" : 1]>
 index_put (self, i, j, values) => (result) {
@@ -134,6 +141,10 @@ WRITES: dict[str, tuple[str, list[Feed]]] = {
         TWO.format(f"s = SequenceConstruct (i, j) {CALL}") + THROUGH,
         TWOS,
     ),
+    "the function that writes takes no sequence": (
+        TWO.format(f"s = SequenceConstruct (i, j) {CALL}") + READS,
+        TWOS,
+    ),
     "made in a function": (TWO.format("y = torchlib.index_put (x, i, j, v)") + MAKES, TWOS),
     "in a loop": (ONE.format(f"s = SequenceConstruct (i, i) {CALL}") + LOOPED, ONES),
     "in a branch": (
@@ -156,6 +167,9 @@ def model_of(name: str) -> tuple[onnx.ModelProto, list[Feed]]:
 def test_what_is_left_is_what_is_left_after_the_inliner_of_onnx(name: str) -> None:
     model, feeds = model_of(name)
     assert_sound(model, *feeds, left=0, target=TARGET)
+    made = onnx_scatterx.optimize(model, target=TARGET).model
+    takes_none = name == "made in a function"
+    assert ("torchlib" in {node.domain for node in nodes(made)}) == takes_none
     inlined = onnx.inliner.inline_local_functions(model)
     assert not scatters(onnx_scatterx.optimize(inlined, target=TARGET).model)
 

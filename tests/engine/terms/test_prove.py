@@ -261,6 +261,7 @@ def test_must_be_proven_equal(a: Term, b: Term) -> None:
         (Facts(known=[floor_div(T, 2) - 3]), T - 6),
         (Facts(known=[A, T - 1 - A]), T - 1),
         (Facts(known=[pos(T - 2) - 1]), T - 3),
+        (Facts(), T * step(T + U - 1) + U * pos(T + U - 4) - pos(T - 3)),
     ],
 )
 def test_must_be_proven(facts: Facts, t: Term) -> None:

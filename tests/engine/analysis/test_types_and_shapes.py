@@ -1,0 +1,30 @@
+"""Element types and shapes of outputs, where they are not those of the first input."""
+
+import onnx_ir as ir
+import pytest
+
+from onnx_scatterx.engine.analysis.model_analysis import interpret
+
+NODES = {
+    "n, m = com.microsoft.EmbedLayerNormalization (i, i, f, f, f, v, v)": "FLOAT B S H, INT32 B",
+    "n = com.microsoft.DequantizeLinear (q, s, p)": "FLOAT16 B S",
+    "n, m = TopK (f, two)": "FLOAT V 2, INT64 V 2",
+    "n, m = MaxPool <kernel_shape = [1, 1]> (x)": "FLOAT A B n.2 n.3, INT64 A B m.2 m.3",
+    "n, m, o = Split <num_outputs = 3> (seven)": "FLOAT 3, FLOAT 3, FLOAT 1",
+    "n = ConvTranspose (image, kernel)": "FLOAT 1 3 6 7",
+    "n = ConvTranspose <strides = [2, 1]> (image, kernel)": "FLOAT 1 3 10 7",
+    "n, m, o = DynamicQuantizeLinear (f)": "UINT8 V H, FLOAT, UINT8",
+}
+
+
+@pytest.mark.parametrize("text", NODES)
+def test_outputs(text: str) -> None:
+    model = ir.from_onnx_text(f"""<ir_version: 9, opset_import: ["" : 19, "com.microsoft" : 1]>
+        g (int32[B, S] i, float[V, H] f, float[H] v, float[A, B, H, V] x, uint8[B, S] q,
+           float16 s, uint8 p, float[7] seven,
+           float[1, 2, 5, 6] image, float[2, 3, 2, 2] kernel) => ()
+        <int64[1] two = {{2}}> {{ {text} }}""")
+    found = interpret(model).values
+    known = [found[value] for node in model.graph for value in node.outputs]
+    words = [[str(x.dtype), *map(str, x.shape or ())] for x in known]
+    assert ", ".join(map(" ".join, words)) == NODES[text]
