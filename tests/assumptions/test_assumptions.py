@@ -1,10 +1,8 @@
 """Assumptions about the inputs are read, used in proofs, reported, and true of drawn inputs."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import onnx
 import onnx_ir as ir
 import pytest
 from hypothesis import given
@@ -14,21 +12,14 @@ import onnx_scatterx
 from onnx_scatterx import Reason
 from onnx_scatterx.assumptions.assumption import Assumption
 from onnx_scatterx.assumptions.clauses import read_clauses
-from onnx_scatterx.compare.interface import Interface
-from onnx_scatterx.compare.sample_source import SampleSource
 from onnx_scatterx.engine.analysis.domain.tensor import DeclaredDim
 from onnx_scatterx.engine.analysis.model_analysis import interpret
-from onnx_scatterx.engine.plan.rule import RegionRule
 from onnx_scatterx.engine.terms import size
-from onnx_scatterx.files.io import load
-from onnx_scatterx.rewrites import RULES
+from tests.helpers.assumed import optimized, source_of
 from tests.helpers.examples import examples
-from tests.helpers.pair import Pair
+from tests.helpers.kept_scatters import BEHIND_ROWS, CACHE, EVERY_SIXTEENTH, OPSET, nd
 from tests.helpers.support import parse, scatters
-from tests.text.test_reasons import BEHIND_ROWS, EVERY_SIXTEENTH, OPSET, nd
 
-CACHE = f"""{OPSET} g (float[N,D] x, float[S,D] u, int64[S] pos) => (float[N,D] y) {{
-        y = ScatterND (x, Unsqueeze (pos, [-1]), u) }}"""
 START = f"""{OPSET} g (float[N,2] x, float[3,2] u, KIND p) => (float[N,2] y) {{
         i = Unsqueeze (Add (Cast <to = 7> (p), [0, 1, 2]), [-1])
         y = ScatterND (x, i, u) }}"""
@@ -37,35 +28,6 @@ TWO_ROWS = f"""{OPSET} g (float[N,2] x, float[1,2] u, float[1,2] v, int64 p, int
     => (float[N,2] z) {{
         y = ScatterND (x, Reshape (p, [1, 1]), u)
         z = ScatterND (y, Reshape (q, [1, 1]), v) }}"""
-
-# What boxes take, which is what the assumptions are about: other rules need to know less.
-BOXES = [r.name for r in RULES if isinstance(r, RegionRule)] + ["mask"]
-
-
-def source_of(model: onnx.ModelProto, assume: Sequence[str]) -> SampleSource:
-    """Return a source of inputs for which all assumptions are true."""
-    loaded = load(model)
-    return SampleSource.of(loaded, Interface.of(loaded), 0, read_clauses(assume), False)
-
-
-def optimized(text: str, assume: Sequence[str], *, wanted: int = 8) -> Any:
-    """Optimize for `standard` on assumptions, and compare on inputs that respect them."""
-    model = parse(text)
-    result = onnx_scatterx.optimize(model, target="standard", rules=BOXES, assume=assume)
-    source, accepted = source_of(model, assume), 0
-    pair = Pair(model, result.model)
-    for number in range(300):
-        if accepted == wanted:
-            break
-        found = source.draw(number)
-        if found is None:
-            continue
-        draw, sizes, _ = found
-        ran = pair.accepts(draw.feeds)
-        source.tell(sizes, ran)
-        accepted += ran
-    assert accepted == wanted
-    return result
 
 
 def reason(text: str, assume: Sequence[str]) -> Reason | None:

@@ -9,7 +9,7 @@ import onnx_scatterx
 from onnx_scatterx import ScatterXError
 from onnx_scatterx.assumptions.clauses import read_clauses
 from onnx_scatterx.assumptions.expressions import statement
-from tests.assumptions.test_assumptions import CACHE
+from tests.helpers.kept_scatters import CACHE
 from tests.helpers.support import parse
 
 

@@ -22,7 +22,7 @@ from onnx_scatterx.compare.verifying import verify
 from onnx_scatterx.errors import ModelError, ScatterXError, VerifyError
 from onnx_scatterx.processes.child import NoReply
 from onnx_scatterx.runtime.worker_client import ModelFile, Runner
-from tests.compare.test_verify import only, parse, unary
+from tests.compare.first_difference import only, parse, unary
 
 pytestmark = [pytest.mark.slow, pytest.mark.sampled(3)]
 

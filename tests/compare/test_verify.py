@@ -12,20 +12,10 @@ import onnxruntime as ort
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.compare.result import Verification
 from onnx_scatterx.compare.verifying import verify
 from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.fitting.inference import inferred
-
-HEAD = '<ir_version: 10, opset_import: ["": 21, "local": 1]>'
-
-
-def parse(graph: str) -> onnx.ModelProto:
-    return onnx.parser.parse_model(HEAD + graph)
-
-
-def unary(body: str) -> onnx.ModelProto:
-    return parse(f"g (float[N, T] x) => (float[A, B] y) {{ {body} }}")
+from tests.compare.first_difference import only, parse, unary
 
 
 def part(start: int, end: int) -> onnx.ModelProto:
@@ -39,15 +29,6 @@ WRITE = """g (float[B, T, 4] cache, int64[1] position, float[B, 1, 4] row) => (f
     c = Transpose <perm = [1, 0, 2]> (cache)  r = Transpose <perm = [1, 0, 2]> (row)
     i = Constant <value_ints = [-1]> ()  p = Unsqueeze(position, i)
     w = ScatterND %s (c, p, r)  y = Transpose <perm = [1, 0, 2]> (w) }"""
-
-
-def only(verification: Verification) -> dict[str, Any]:
-    """Return the first difference, after checking that all answers are consistent."""
-    assert not verification
-    assert not verification.same
-    assert verification.conclusive
-    assert json.loads(json.dumps(verification.to_dict(), allow_nan=False))["differences"]
-    return verification.differences[0].to_dict()
 
 
 def test_a_cache_write_agrees_with_itself() -> None:

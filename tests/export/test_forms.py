@@ -8,7 +8,7 @@ import pytest
 from onnx_scatterx.export import to_onnx
 from onnx_scatterx.theory import Gathering, Pick, Reduction, Scattering, XTransformer
 from onnx_scatterx.theory.conventions.onnx import scatter_elements, scatter_nd
-from tests.export.test_to_onnx import X, check, rows
+from tests.export.exported import X, check, rows
 from tests.helpers.native_support import natives, operators, picks, unique
 from tests.helpers.support import i64, sample
 

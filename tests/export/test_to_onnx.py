@@ -1,7 +1,7 @@
 """Scatterings and gatherings as models: ONNX Runtime, the optimizer and NumPy agree bit for bit."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import ml_dtypes
@@ -17,10 +17,11 @@ from onnx_scatterx.export import to_onnx
 from onnx_scatterx.theory import Gathering, Pick, Reduction, Scattering, XTransformer
 from onnx_scatterx.theory.conventions.onnx import scatter_nd
 from onnx_scatterx.theory.conventions.pytorch.elements import Rounded
+from tests.export.exported import X, check, feed_of, rows
 from tests.helpers.examples import are_all
 from tests.helpers.native_support import operators, run_native
-from tests.helpers.pair import Feed, agree, assert_same
-from tests.helpers.support import i64, run, sample, scatters
+from tests.helpers.pair import assert_same
+from tests.helpers.support import i64, sample, scatters
 
 DTYPES = ["float32", "float64", "float16", "int8", "uint16", "int64", "bool", "string"]
 
@@ -80,20 +81,6 @@ def scattering(random: np.random.Generator, dtypes: Sequence[str] = DTYPES) -> S
     t, dtype, seed = transformer(random), str(random.choice(dtypes)), int(random.integers(99))
     data, updates = sample(dtype, *t.data_shape, seed=seed), sample(dtype, *t.shape, seed=seed + 1)
     return Scattering(data, updates, t, Reduction(str(random.choice(reductions(dtype)))))
-
-
-def feed_of(source: Scattering | Gathering, model: onnx.ModelProto) -> Feed:
-    feed = {"data": source.data, "indices": source.transformer.f}
-    if isinstance(source, Scattering):
-        feed["updates"] = source.updates
-    return {i.name: feed[i.name] for i in model.graph.input}
-
-
-def check(source: Scattering | Gathering, model: onnx.ModelProto, judge: Any = run) -> None:
-    onnx.checker.check_model(model, full_check=True)
-    (output,) = judge(model, feed_of(source, model))
-    expected = source.run()
-    assert agree(expected, output), f"{expected} became {output}"
 
 
 def is_refused(t: XTransformer, indices: str) -> bool:
@@ -179,15 +166,6 @@ def test_boxes_are_removed() -> None:
 
 
 NOTHING = np.empty(0, np.int64)
-X = np.arange(20, dtype=np.float32).reshape(5, 4)
-
-
-def rows(*indices: int) -> Callable[[tuple[int, ...]], XTransformer]:
-    """Rows of a matrix."""
-    f = i64(indices)[:, None]
-    return lambda shape: XTransformer(
-        (len(indices), shape[1]), shape, f, Pick((0,)), Pick((1,)), Pick.identity(2)
-    )
 
 
 def test_f_as_an_input_takes_any_f() -> None:

@@ -14,8 +14,8 @@ from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.files.io import load
 from onnx_scatterx.files.saving import save
-from tests.doors.cli.test_cli import error_of
-from tests.files.test_files import with_index
+from tests.files.external_data import with_index
+from tests.helpers.commands import error_of
 from tests.helpers.native_support import since
 from tests.helpers.support import run
 

@@ -4,10 +4,9 @@ A field is set in each message of a model, one at a time, by the descriptors of 
 is optimized and written in each way, and read again by onnx alone.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import onnx
 import onnx.parser
@@ -19,102 +18,9 @@ from onnx_scatterx.errors import ModelError
 from onnx_scatterx.files import io
 from onnx_scatterx.files.parse import difference
 from onnx_scatterx.processes.scratch_folders import scratch
+from tests.files.many_messages import model
 from tests.helpers.examples import are_all, daily
-
-IR_VERSION = 10  # older than device configurations, which onnx_ir then does not write
-_UNKNOWN = b"\xfa\x3f\x03abc"  # field 1023: three letters
-
-
-def model() -> onnx.ModelProto:
-    """Return a model with messages of most kinds, one scatter, and nodes that are kept."""
-    made = onnx.parser.parse_model(f"""
-        <ir_version: {IR_VERSION}, opset_import: ["" : 18, "own" : 1], metadata_props: ["k": "v"]>
-        main (float[N, 4] x, float[1, 4] u, bool b) => (float[N, 4] y, float[N, 4] z)
-        <int64[1, 1] i = {{1}}, float[4] w = {{1, 2, 3, 4}}, float[1] s = {{2}}> {{
-            p = own.scaled <factor: float = 2.0> (x)
-            k = Constant <value = float[4] {{5, 6, 7, 8}}> ()
-            q = Add (p, k)
-            r = Mul (q, w)
-            [scatter] y = ScatterND (r, i, u)
-            z = If (b) <
-                then_branch = then () => (float[N, 4] t) {{ t = Mul (q, s) }},
-                else_branch = other () => (float[N, 4] e) {{ e = Neg (q) }}>
-        }}
-        <opset_import: ["" : 18], domain: "own"> scaled <factor: float = 1.0> (a) => (c) {{
-            f = Constant <value_float: float = @factor> ()
-            c = Mul (a, f) }}""")
-    kind = onnx.helper.make_tensor_value_info("q", onnx.TensorProto.FLOAT, ["N", 4])
-    made.graph.value_info.extend([kind, onnx.helper.make_tensor_value_info("gone", 1, [3])])
-    annotation = made.graph.quantization_annotation.add(tensor_name="q")
-    annotation.quant_parameter_tensor_names.add(key="SCALE_TENSOR", value="s")
-    made.training_info.add().update_binding.add(key="w", value="w2")
-    made.functions[0].metadata_props.add(key="k", value="v")
-    made.functions[0].value_info.add(name="f").type.tensor_type.elem_type = onnx.TensorProto.FLOAT
-    for message in (made.graph, made.graph.node[2], made.graph.initializer[1], kind):
-        message.metadata_props.add(key="pkg.torch.onnx.stack_trace", value="File ...")
-    return made
-
-
-Path_ = tuple[str | int, ...]
-
-
-def messages(message: Any, path: Path_ = ()) -> Iterator[Path_]:
-    """Yield the paths of a message and of all in it."""
-    yield path
-    for field, value in message.ListFields():
-        if field.message_type is None:
-            continue
-        parts = enumerate(value) if hasattr(value, "extend") else [(None, value)]
-        for i, part in parts:
-            yield from messages(part, (*path, field.name, *([] if i is None else [i])))
-
-
-def at(message: Any, path: Path_) -> Any:
-    """Return the message at a path."""
-    for step in path:
-        message = message[step] if isinstance(step, int) else getattr(message, step)
-    return message
-
-
-def absent(kept: onnx.ModelProto) -> list[tuple[Path_, str]]:
-    """Return the paths of all messages, each with the name of a field that it lacks."""
-    found: list[tuple[Path_, str]] = []
-    for path in messages(kept):
-        if getattr(at(kept, path[:3]), "name", None) == "scatter":
-            continue  # it is removed, and all that is in it
-        there = {field.name for field, _ in at(kept, path).ListFields()}
-        fields = at(kept, path).DESCRIPTOR.fields
-        found += [(path, field.name) for field in fields if field.name not in there]
-        found.append((path, "unknown"))
-    return found
-
-
-def set_field(message: Any, name: str) -> None:
-    """Set a field to something else than its default."""
-    if name == "unknown":
-        message.MergeFromString(_UNKNOWN)
-        return
-    field = message.DESCRIPTOR.fields_by_name[name]
-    value = getattr(message, name)
-    is_list = hasattr(value, "extend")
-    if field.message_type is not None:
-        part = value.add() if is_list else value
-        part.SetInParent()
-        for inner in part.DESCRIPTOR.fields:
-            is_plain = not hasattr(getattr(part, inner.name), "extend")
-            if is_plain and inner.message_type is None and inner.containing_oneof is None:
-                set_field(part, inner.name)
-        return
-    given: Any = {
-        field.CPPTYPE_STRING: "text" if field.type == field.TYPE_STRING else b"text",
-        field.CPPTYPE_FLOAT: 1.5,
-        field.CPPTYPE_DOUBLE: 1.5,
-        field.CPPTYPE_BOOL: True,
-    }.get(field.cpp_type, 1)
-    if is_list:
-        value.append(given)
-    else:
-        setattr(message, name, given)
+from tests.helpers.protobuf_fields import Path_, absent, at, messages, set_field
 
 
 @cache

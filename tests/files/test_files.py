@@ -14,28 +14,11 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
-from tests.doors.cli.test_cli import NEG, error_of, saved
+from tests.files.external_data import with_index
+from tests.helpers.commands import NEG, error_of, saved
 from tests.helpers.support import parse
 
 pytestmark = pytest.mark.sampled(2)
-
-INDEXED = "g (float[3, 2] x, float[1, 2] u) => (float[3, 2] y) { y = ScatterND(x, i, u) }"
-
-
-def with_index(path: Path, location: str = "w.json", text: str = INDEXED) -> Path:
-    """Write a model whose one index is external data, at this location."""
-    model = parse(text)
-    index = np.array([[1]], np.int64)
-    model.graph.initializer.append(onnx.numpy_helper.from_array(index, "i"))
-    tensor = model.graph.initializer[0]
-    tensor.ClearField("raw_data")
-    tensor.data_location = onnx.TensorProto.EXTERNAL
-    tensor.external_data.add(key="location", value=location)
-    (path.parent / location).parent.mkdir(parents=True, exist_ok=True)
-    (path.parent / location).write_bytes(index.tobytes())
-    path.write_bytes(model.SerializeToString())
-    return path
-
 
 _opened: list[set[Path]] = []
 

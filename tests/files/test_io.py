@@ -6,42 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-import onnx_ir as ir
 import pytest
 
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.files.io import load
 from onnx_scatterx.files.saving import save
-
-HEAD = '<ir_version: 8, opset_import: ["": 17, "local": 1]>'
-
-
-def parse(graph: str, head: str = HEAD) -> onnx.ModelProto:
-    return onnx.parser.parse_model(head + graph)
-
-
-def negation() -> onnx.ModelProto:
-    return parse("g (float[N] x) => (float[N] y) { y = Neg(x) }")
-
-
-def with_weights(directory: Path, size: int = 400) -> Path:
-    """Write a model whose one weight is in `weights/w.bin` beside it."""
-    (directory / "weights").mkdir(parents=True)
-    values = np.arange(size, dtype=np.float32)
-    (directory / "weights" / "w.bin").write_bytes(values.tobytes())
-    proto = parse(f"g (float[N, {size}] x) => (float[N, {size}] y) {{ y = Add(x, w) }}")
-    tensor = ir.ExternalTensor(
-        "weights/w.bin", 0, 4 * size, ir.DataType.FLOAT, shape=ir.Shape([size]), name="w"
-    )
-    proto.graph.initializer.append(ir.serde.serialize_tensor(tensor))
-    (directory / "model.onnx").write_bytes(proto.SerializeToString())
-    return directory / "model.onnx"
-
-
-def weight(path: Path) -> np.ndarray:
-    value = load(path).graph.initializers["w"].const_value
-    assert value is not None
-    return value.numpy()
+from tests.files.external_data import weight, with_weights
+from tests.files.small_models import negation, parse
 
 
 @pytest.mark.parametrize("name", ["m.onnx", "m.onnxtxt", "m.textproto", "m.json"])

@@ -10,7 +10,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
-from tests.doors.cli.test_cli import NEG, saved
+from tests.helpers.commands import NEG, saved
 from tests.helpers.support import parse
 
 NUL = "a\0b"

@@ -8,7 +8,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ModelError
-from tests.files.test_every_field import model
+from tests.files.many_messages import model
 
 PLACES = (
     *(b"main", b"scaled", b"own", b"factor", b"scatter", b"ScatterND", b"then", b"N"),

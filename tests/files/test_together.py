@@ -16,7 +16,7 @@ import pytest
 
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.processes.scratch_folders import is_scratch
-from tests.doors.cli.test_cli import error_of, saved
+from tests.helpers.commands import error_of, saved
 
 pytestmark = pytest.mark.sampled(2)
 

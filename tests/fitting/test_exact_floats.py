@@ -10,7 +10,7 @@ import pytest
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.fitting.constant_finder import EXACT, followed
-from tests.engine.analysis import test_integer_constants as integers
+from tests.helpers import integer_nodes as integers
 
 KINDS: dict[str, Any] = {"float32": np.uint32, "float64": np.uint64}
 OTHER_DRAWS = {

@@ -12,10 +12,10 @@ import numpy as np
 import onnx
 import pytest
 
-from tests.engine.fuzz.trial import Options, trial
 from tests.helpers.examples import is_full
 from tests.helpers.pair import Feed, assert_same
 from tests.helpers.support import i64, parse, sample
+from tests.helpers.trial import Options, trial
 
 MODELS = sorted((Path(__file__).parents[2] / "models").glob("*.onnx"))
 COMBINATIONS = [

@@ -13,7 +13,7 @@ import pytest
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.processes import scratch_folders as scratch_module
 from onnx_scatterx.processes.scratch_folders import MARK, clear, end_all, scratch
-from tests.doors.cli.test_cli import NEG, saved
+from tests.helpers.commands import NEG, saved
 
 HOLD = """
 import sys, time

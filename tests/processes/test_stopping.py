@@ -12,18 +12,11 @@ import pytest
 
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.tell import inquiry
-from tests.doors.cli.test_cli import YOLOX, error_of, saved
+from tests.helpers.commands import YOLOX, error_of, saved
+from tests.helpers.endless import SPIN
 from tests.helpers.late import patient
 
 pytestmark = [pytest.mark.skipif(os.name != "posix", reason="signals"), pytest.mark.slow]
-
-# It runs for hours within one call of ONNX Runtime, and needs no memory.
-SPIN = """g (float[1, 2] x, float[1, 2] u) => (float[1, 2] y) {
-    n = Constant <value_int = 4611686018427387904> ()
-    i = Constant <value = int64[1, 1] {0}> ()
-    s = Loop (n, , x) <body = b (int64 k, bool c, float[1, 2] a) => (bool d, float[1, 2] e)
-        { d = Identity (c)  e = Neg (a) }>
-    y = ScatterND (s, i, u) }"""
 
 
 @pytest.fixture

@@ -131,6 +131,41 @@ def _words(path: Path) -> list[str]:
     return re.findall(r"\w+", path.read_text(encoding="utf-8"))
 
 
+def imported_by(path: Path) -> Iterator[list[str]]:
+    """Yield the parts of each name of the tests that a module imports."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} imports from where it stands"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        yield from (name.split(".")[1:] for name in names if name.startswith("tests."))
+
+
+def test_tests_stand_as_the_rooms_stand() -> None:
+    tests, package = ROOT / "tests", ROOT / "onnx_scatterx"
+    folders = {path.name for path in tests.iterdir() if path.is_dir()} - {"__pycache__"}
+    rooms = {path.name for path in package.iterdir() if path.is_dir()}
+    assert folders - {"helpers", "project"} <= rooms
+    assert {path.name for path in tests.glob("*.py")} == {"__init__.py", "conftest.py"}
+
+
+def test_no_test_needs_another_room_or_another_test() -> None:
+    """What tests share stands in a module of the room, or of tests/helpers, which is no test."""
+    tests, wrong, found = ROOT / "tests", [], 0
+    for path in sorted(tests.rglob("*.py")):
+        room = path.relative_to(tests).parts[0]
+        for parts in imported_by(path):
+            found += 1
+            is_test = any(part.startswith("test_") for part in parts)
+            if parts[0] not in {room, "helpers"} or is_test:
+                wrong.append(f"{path.relative_to(ROOT)}: {'.'.join(parts)}")
+    assert wrong == []
+    assert found > 300
+
+
 def test_a_clone_without_links_says_what_to_do(tmp_path: Path) -> None:
     """There the link is a text file, as git writes it if the system has no symbolic links."""
     package = tmp_path / "onnx_scatterx"

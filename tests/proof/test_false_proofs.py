@@ -12,10 +12,10 @@ import pytest
 from onnx import numpy_helper
 
 from onnx_scatterx.proof.declarations import InputClause
-from onnx_scatterx.proof.proof import Proof
 from tests.helpers.equivalence_support import assert_follows
 from tests.helpers.proving import prove
 from tests.helpers.support import parse
+from tests.proof.unproven import unproven
 
 HEAD = '<ir_version: 10, opset_import: ["" : 18, "own" : 1]>'
 
@@ -23,14 +23,6 @@ HEAD = '<ir_version: 10, opset_import: ["" : 18, "own" : 1]>'
 def model(text: str) -> onnx.ModelProto:
     """Return a model whose text has its own head."""
     return onnx.parser.parse_model(text)
-
-
-def unproven(before: onnx.ModelProto, after: onnx.ModelProto, says: str = "") -> Proof:
-    """Check that there is no proof, and that the answer says something."""
-    found = prove(before, after)
-    assert found.kind == "unknown", found
-    assert says in str(found)
-    return found
 
 
 def test_defaults_of_the_attributes_of_functions() -> None:

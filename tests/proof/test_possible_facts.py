@@ -15,7 +15,7 @@ from onnx_scatterx.proof.core.reading import Graph
 from tests.helpers.equivalence_support import assert_possible_anywhere
 from tests.helpers.proving import prove
 from tests.helpers.support import i64, parse
-from tests.proof.test_odd_nodes import floats, unproven
+from tests.proof.differing_run import floats, unproven
 
 ROWS = """s = Shape(x) n = Squeeze(s) r = Range(zero, n, one)"""
 HEAD = "<int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}, int64[1] lone = {1}>"

@@ -11,7 +11,7 @@ import onnx_scatterx
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.runtime.opened import run_model
-from tests.doors.cli.test_cli import error_of, saved
+from tests.helpers.commands import error_of, saved
 from tests.helpers.support import parse
 
 pytestmark = [pytest.mark.slow, pytest.mark.sampled(3)]

@@ -11,7 +11,7 @@ from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.device.uses import Use
 from onnx_scatterx.targets.catalogue import all_targets, profile_names, target_of
 from onnx_scatterx.targets.target import Target
-from tests.targets.test_targets import written
+from tests.helpers.profiles import written
 
 
 def test_a_profile(tmp_path: Path) -> None:

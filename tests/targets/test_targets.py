@@ -17,27 +17,15 @@ from onnx_scatterx.targets.catalogue import profile_names, target_of
 from onnx_scatterx.targets.target import Target
 from tests.helpers.examples import examples
 from tests.helpers.pair import assert_same
+from tests.helpers.profiles import BOX, EVEN, HEAD, written
 from tests.helpers.support import nodes, parse, sample
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "models").glob("*.onnx"))
-HEAD = '<ir_version: 8, opset_import: ["" : 18]>'
-BOX = f"""{HEAD} g (float[6,4] x, float[2,4] u) => (float[6,4] y)
-    {{ y = ScatterND (x, [[2], [3]], u) }}"""
 MASK = f"""{HEAD} g (float[N,4] x, bool[N,4] m) => (float[N,4] y) {{
     i = Transpose <perm = [1, 0]> (NonZero (m))
     s = Shape (i)
     first = Constant <value = int64[1] {{0}}> ()
     y = ScatterND (x, i, Expand (float 0, Gather (s, first))) }}"""
-EVEN = f"""{HEAD} g (float[8,2] x, float[4,2] u, float[4,2] v) => (float[8,2] z) {{
-        y = ScatterND (x, [[0], [2], [4], [6]], u)
-        z = ScatterND (y, [[1], [3], [5], [7]], v) }}"""
-
-
-def written(path: Path, text: str) -> str:
-    path.write_text(text)
-    return str(path)
-
-
 # The file
 
 

@@ -5,9 +5,9 @@ import onnx_ir as ir
 import onnx_scatterx
 from onnx_scatterx.assumptions.clauses import METADATA
 from onnx_scatterx.tell.builder import AXES
-from tests.assumptions.test_assumptions import BOXES, CACHE, optimized
+from tests.helpers.assumed import BOXES, optimized
+from tests.helpers.kept_scatters import CACHE, nd
 from tests.helpers.support import parse
-from tests.text.test_reasons import nd
 
 SAID = ["D <= 9", "pos: contiguous", "pos: nonnegative", "pos: unique"]
 

@@ -7,31 +7,11 @@ import pytest
 from onnx_scatterx import Reason, inspect, optimize
 from onnx_scatterx.targets.target import Target
 from onnx_scatterx.text.reasons import Refusal
-from tests.engine.analysis.test_limits import limited
+from tests.helpers.kept_scatters import BEHIND_ROWS, EVERY_SIXTEENTH, OPSET, nd
+from tests.helpers.limited import limited
 from tests.helpers.support import parse
 
-OPSET = '<ir_version: 8, opset_import: ["" : 18]>'
-
-
-def nd(data: str, indices: str, updates: str, given: str = "", reduction: str = "none") -> str:
-    """A model of one ScatterND; ``given`` are initializers."""
-    return f"""{OPSET} g (float[{data}] x, {indices} float[{updates}] u) => (float[{data}] y)
-        {given} {{ y = ScatterND <reduction = "{reduction}"> (x, i, u) }}"""
-
-
 DIAGONAL = "<int64[3,2] i = {0,0, 1,1, 2,2}>"
-BEHIND_ROWS = f"""{OPSET} g (float[N,T] x, float[N] u) => (float[N,T] y)
-    <int64[1] three = {{3}}, int64 zero = {{0}}, int64 one = {{1}}, int64[1] last = {{-1}}> {{
-        s = Shape (x)
-        n = Gather <axis = 0> (s, zero)
-        r = Range (zero, n, one)
-        rows = Unsqueeze (r, last)
-        columns = Expand (three, n1)
-        n1 = Unsqueeze (n, minus)
-        minus = Constant <value = int64[1] {{0}}> ()
-        c = Unsqueeze (columns, last)
-        i = Concat <axis = -1> (rows, c)
-        y = ScatterND (x, i, u) }}"""
 FROM_A_START = f"""{OPSET} g (float[4,2] x, int32 q, float[N,2] u) => (float[4,2] y)
     <int64 zero = {{0}}, int64 one = {{1}}, int64[1] last = {{-1}}> {{
         s = Shape (u)
@@ -39,15 +19,6 @@ FROM_A_START = f"""{OPSET} g (float[4,2] x, int32 q, float[N,2] u) => (float[4,2
         r = Range (zero, n, one)
         p = Cast <to = 7> (q)
         some = Add (p, r)
-        i = Unsqueeze (some, last)
-        y = ScatterND (x, i, u) }}"""
-EVERY_SIXTEENTH = f"""{OPSET} g (float[T] x, float[N] u) => (float[T] y)
-    <int64 zero = {{0}}, int64 one = {{1}}, int64[1] last = {{-1}}, int64[1] first = {{0}},
-     int64[1] far = {{9223372036854775807}}, int64[1] step = {{16}}> {{
-        s = Shape (x)
-        n = Gather <axis = 0> (s, zero)
-        r = Range (zero, n, one)
-        some = Slice (r, first, far, first, step)
         i = Unsqueeze (some, last)
         y = ScatterND (x, i, u) }}"""
 FAR_AWAY = f"""{OPSET} g (float[A] a, float[T,2] x, float[2,2] u) => (float[T,2] y)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from onnx_scatterx.theory.components import (
     Affine,
@@ -22,10 +21,9 @@ from onnx_scatterx.theory.components import (
 from onnx_scatterx.theory.picks import Pick
 from onnx_scatterx.theory.transformer import XTransformer
 from tests.helpers.examples import examples
+from tests.theory.fields import Index, Integers, fields
 from tests.theory.paper.draws import picks
 
-Index = tuple[int, ...]
-Integers = NDArray[np.int64]
 fast = examples(150)
 
 
@@ -85,10 +83,6 @@ def representations(draw: st.DrawFn) -> XTransformer:
 def from_front(e: Integers, data_shape: tuple[int, ...]) -> Integers:
     sizes = np.array(data_shape, np.int64)
     return np.where(e < 0, e + sizes, e)
-
-
-def fields(t: XTransformer) -> tuple[object, ...]:
-    return t.shape, t.data_shape, t.f.shape, t.f.tolist(), t.p1, t.p2, t.p
 
 
 def component_by_loops(values: dict[Index, int], shape: Index, size: int) -> Component[int]:

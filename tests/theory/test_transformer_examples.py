@@ -6,7 +6,7 @@ import pytest
 from onnx_scatterx.theory.components import Affine, AffineModulo, Constant, Lookup, fit_component
 from onnx_scatterx.theory.picks import Pick
 from onnx_scatterx.theory.transformer import XTransformer
-from tests.theory.test_transformer import Index, Integers, fields
+from tests.theory.fields import Index, Integers, fields
 
 E_0 = np.array([[[i, j] for j in range(3)] for i in range(3)])
 E_1 = np.array([[[0, i // 2, i % 2, j] for j in range(2)] for i in range(4)])

@@ -4,7 +4,7 @@ ONNX's own shape inference runs on the one node: each symbolic dim has a name of
 input, and appears in the output if the operator passes it on. Declared shapes are not used.
 
 ONNX Runtime's result may have another shape if extents are 0 or 1. So a shape is trusted only for
-operators whose random nodes were compared with it (``tests/engine/one_node``).
+operators whose random nodes were compared with it (``tests/helpers/one_node``).
 
     a reduction of a negative axis       ONNX Runtime may keep the axis if there are no elements
     a Squeeze of all ones                removes every dim that is 1

@@ -18,9 +18,9 @@ from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.processes.child import NoReply, PythonChild
 from onnx_scatterx.processes.serving import RawTensor
 from onnx_scatterx.runtime.worker_client import Runner
-from tests.doors.cli.test_cli import ROW, error_of, saved
+from tests.helpers.commands import ROW, error_of, saved
+from tests.helpers.endless import SPIN
 from tests.helpers.late import LATE, end_what_is_stuck
-from tests.processes.test_stopping import SPIN
 
 pytestmark = [pytest.mark.slow, pytest.mark.sampled(2)]
 

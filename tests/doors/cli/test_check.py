@@ -13,9 +13,9 @@ from onnx_scatterx.doors.cli import main
 from onnx_scatterx.proof import proof
 from onnx_scatterx.proof.proof import Proof, Verdict
 from onnx_scatterx.runtime.worker_client import Runner
-from tests.doors.cli.test_cli import NEG, error_of, saved
+from tests.helpers.commands import NEG, error_of, saved
+from tests.helpers.fake_consumer import NEGATION, fake
 from tests.helpers.support import parse
-from tests.lab.devices.fake import NEGATION, fake
 
 pytestmark = [pytest.mark.slow, pytest.mark.sampled(3)]
 

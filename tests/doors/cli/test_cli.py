@@ -18,48 +18,15 @@ from onnx_scatterx.doors.api import Result, optimization
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.tell import inquiry
 from onnx_scatterx.tell.reporting import optimize_ir
+from tests.helpers.commands import KV, MODELS, NEG, ROW, YOLOX, error_of, saved
 from tests.helpers.support import parse, scatters
 
 pytestmark = pytest.mark.sampled(2)
 
-MODELS = Path(__file__).parents[3] / "models"
-YOLOX = str(MODELS / "yolox_head_ts_dynamic.onnx")
-KV = str(MODELS / "kv_cache_dynamo.onnx")
-
-ROW = """row (float[N, 2] x, float[1, 2] y) => (float[N, 2] z)
-    { [the_write] z = ScatterND(x, [[1]], y) }"""
-NEG = "g (float[N] x) => (float[N] y) { y = Neg(x) }"
 ABS = "g (float[N] x) => (float[N] y) { y = Abs(x) }"
 NEVER = """g (float[3] x) => (float[1] y) { i = Constant <value_ints = [9]> () y = Gather(x, i) }"""
 RANDOM = """g (float[2, 2] x, float[1, 2] y) => (float[2, 2] z)
     { r = RandomNormalLike(x) z = ScatterND(r, [[1]], y) }"""
-
-
-def saved(path: Path, text: str, opset: int = 18) -> str:
-    onnx.save(parse(text, opset), path)
-    return str(path)
-
-
-def error_of(capsys: pytest.CaptureFixture[str]) -> str:
-    """Return the one line on stderr, without its head."""
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("onnx-scatterx: ")
-    assert "Traceback" not in line
-    return line.removeprefix("onnx-scatterx: ")
-
-
-def started(
-    directory: Path, *arguments: str, **environment: str
-) -> subprocess.CompletedProcess[bytes]:
-    """Run a command in a copy of this process, or in one of its own without `fork`."""
-    if not hasattr(os, "fork"):
-        command = [sys.executable, "-m", "onnx_scatterx", *arguments]
-        variables = os.environ | environment
-        return subprocess.run(command, cwd=directory, env=variables, capture_output=True)
-    from tests.files.fuzz_files.isolation import run
-
-    ended = run(arguments, directory, environment, 60)
-    return subprocess.CompletedProcess(arguments, ended.status, ended.sent, ended.err.encode())
 
 
 def test_optimize(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,8 +14,8 @@ import onnx_scatterx
 from onnx_scatterx import ScatterXError
 from onnx_scatterx.assumptions.clauses import METADATA
 from onnx_scatterx.doors.cli import main
-from tests.doors.cli.test_cli import KV, error_of, saved
-from tests.files.fuzz_files.isolation import run
+from tests.helpers.commands import KV, error_of, saved
+from tests.helpers.isolation import run
 from tests.helpers.support import parse
 
 pytestmark = [pytest.mark.slow, pytest.mark.sampled(3)]

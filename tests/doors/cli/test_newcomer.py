@@ -11,7 +11,7 @@ import pytest
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.fitting.profile_draft import new_profile
 from onnx_scatterx.targets.catalogue import VENDORS, target_of
-from tests.doors.cli.test_cli import MODELS, error_of, started
+from tests.helpers.commands import MODELS, error_of, started
 from tests.helpers.support import parse, scatters
 
 pytestmark = pytest.mark.sampled(2)

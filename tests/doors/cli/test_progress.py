@@ -14,7 +14,7 @@ import pytest
 from onnx_scatterx.doors.cli import progress as shown
 from onnx_scatterx.doors.cli import supervised
 from onnx_scatterx.doors.cli.progress import stages
-from tests.doors.cli.test_cli import KV
+from tests.helpers.commands import KV
 
 pytestmark = pytest.mark.sampled(2)
 

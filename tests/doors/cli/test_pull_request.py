@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from onnx_scatterx.doors.cli import main
-from tests.doors.cli.test_cli import MODELS
+from tests.helpers.commands import MODELS
 
 pytestmark = pytest.mark.sampled(2)
 
@@ -89,7 +89,7 @@ def step(**inputs: str) -> subprocess.CompletedProcess[str]:
 
 
 def _answer(caller: socket.socket) -> None:
-    from tests.files.fuzz_files.isolation import run  # it needs POSIX
+    from tests.helpers.isolation import run  # it needs POSIX
 
     with caller:
         where, *arguments = json.load(caller.makefile())

@@ -15,7 +15,7 @@ import pytest
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.files import saving as model_save
 from onnx_scatterx.tell import inquiry
-from tests.doors.cli.test_cli import KV, MODELS, NEG, ROW, YOLOX, error_of, saved
+from tests.helpers.commands import KV, MODELS, NEG, ROW, YOLOX, error_of, saved
 from tests.helpers.late import patient
 from tests.helpers.support import parse
 

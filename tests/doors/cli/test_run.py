@@ -12,7 +12,7 @@ import onnx_scatterx
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.doors.cli.array_tables import describe
 from onnx_scatterx.runtime.opened import run_model
-from tests.doors.cli.test_cli import error_of, saved
+from tests.helpers.commands import error_of, saved
 from tests.helpers.native_support import since
 from tests.helpers.pair import agree
 from tests.helpers.support import f32, i64, parse, run, sample

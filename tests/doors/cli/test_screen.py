@@ -11,8 +11,8 @@ import onnx_scatterx
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.tell.advice.change import Command
 from onnx_scatterx.tell.explanation import advised
-from tests.doors.cli.test_cli import MODELS, error_of, saved
-from tests.doors.cli.test_terminal import ESCAPES, as_terminal
+from tests.doors.cli.terminal import ESCAPES, as_terminal
+from tests.helpers.commands import MODELS, error_of, saved
 from tests.helpers.html import Page
 from tests.helpers.many_scatters import many_scatters
 

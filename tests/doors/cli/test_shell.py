@@ -14,7 +14,7 @@ import onnx
 import pytest
 
 from onnx_scatterx.doors.cli import main
-from tests.doors.cli.test_cli import KV, MODELS, NEG, error_of, saved, started
+from tests.helpers.commands import KV, MODELS, NEG, error_of, saved, started
 from tests.helpers.support import scatters
 
 pytestmark = pytest.mark.sampled(2)

@@ -1,27 +1,19 @@
 """What a terminal shows: tables within its width, colors if they are wanted; a pipe gets tabs."""
 
-import re
-import sys
 from pathlib import Path
 
 import pytest
 
 from onnx_scatterx.doors.cli import main
-from tests.doors.cli.test_cli import KV, MODELS, saved
+from tests.doors.cli.terminal import ESCAPES, as_terminal
+from tests.helpers.commands import KV, MODELS, saved
 
 BOX = str(MODELS / "box_update_dynamo.onnx")
 MASK = str(MODELS / "mask_fill_dynamo.onnx")
 AT_RUN = """g (float[900, 2] x, int64[90, 1] i, float[90, 2] y) => (float[900, 2] z)
     { z = ScatterND(x, i, y) }"""
 COMMAND = "  onnx-scatterx optimize "  # it is pasted, so it is one line
-ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 GREEN, YELLOW, RED = "\x1b[32m", "\x1b[1;33m", "\x1b[1;31m"
-
-
-def as_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take stdout for a terminal, from inside of a test that captures it."""
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    monkeypatch.setenv("TERM", "xterm-256color")
 
 
 def test_colors(

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from onnx_scatterx.doors.cli import main
-from tests.doors.cli.test_cli import KV, MODELS, error_of, saved
+from tests.helpers.commands import KV, MODELS, error_of, saved
 
 IDLE = [
     ("optimize KV -o o.onnx --samples 3", "--samples has no effect without --verify"),

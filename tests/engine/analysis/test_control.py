@@ -5,7 +5,7 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx.engine.analysis.model_analysis import interpret
-from tests.engine.analysis.test_whole_models import N_FEEDS, known
+from tests.engine.analysis.known import N_FEEDS, known
 from tests.helpers.judged import judge
 from tests.helpers.support import i64, parse
 

@@ -15,10 +15,10 @@ import pytest
 from onnx_scatterx.engine.analysis.model_analysis import interpret
 from onnx_scatterx.engine.analysis.operators.shapes_alone import OF_SHAPES
 from onnx_scatterx.engine.analysis.transfers import TRANSFERS
-from tests.engine.one_node.chains import Chain, feeds
-from tests.engine.one_node.table import DRAWS, opsets
 from tests.helpers.examples import scaled
 from tests.helpers.judged import Judged
+from tests.helpers.one_node.chains import Chain, feeds
+from tests.helpers.one_node.table import DRAWS, opsets
 
 EXAMPLES = int(os.environ.get("EXAMPLES", scaled(20)))  # chains for each operator
 

@@ -4,8 +4,6 @@ import os
 import subprocess
 import sys
 import tracemalloc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -34,23 +32,11 @@ from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.text.reasons import Refusal
 from tests.helpers.examples import are_all
 from tests.helpers.hostile import HOSTILE, LARGE, pyramid
+from tests.helpers.limited import limited
 from tests.helpers.support import run, scatters
 
 MODELS = Path(__file__).parents[3] / "models"
 SMALL = 30  # what a report says of each is as at 60
-
-
-@contextmanager
-def limited(**limits: int) -> Iterator[None]:
-    """Have other limits."""
-    before = {name: getattr(LIMITS, name) for name in limits}
-    for name, value in limits.items():
-        object.__setattr__(LIMITS, name, value)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            object.__setattr__(LIMITS, name, value)
 
 
 def small(name: str) -> onnx.ModelProto:

@@ -6,25 +6,10 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx.engine.analysis.model_analysis import interpret
-from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
+from tests.engine.analysis.known import N_FEEDS, known
 from tests.helpers.judged import Judged, judge
 from tests.helpers.native_support import RUNTIME
 from tests.helpers.support import i64, parse
-
-N_FEEDS = (0, 1, 2, 3, 5, 17)
-
-
-def known(model: onnx.ModelProto, name: str) -> str:
-    """Return shape and content of a value as text."""
-    ir_model = ir.from_proto(model)
-    with fresh_symbols():  # the order of a sum does not depend on other tests
-        knowledge = interpret(ir_model)
-    for node in ir_model.graph:
-        for value in node.outputs:
-            if value.name == name:
-                found = knowledge.values[value]
-                return f"{found.shape} {found.content}"
-    raise AssertionError(name)
 
 
 def rows(*sizes: int) -> list[dict[str, np.ndarray]]:

@@ -12,8 +12,8 @@ from onnx_scatterx.doors.cli import main
 from onnx_scatterx.targets.catalogue import profile_names
 from onnx_scatterx.targets.limits import KEYS
 from tests.helpers.pair import assert_same
+from tests.helpers.profiles import BOX, EVEN, HEAD, written
 from tests.helpers.support import nodes, parse, sample
-from tests.targets.test_targets import BOX, EVEN, HEAD, written
 
 SHIFTED = f"""{HEAD} g (int64[4] u) => (int64[6] y)
     {{ y = ScatterND ([0, 0, 0, 0, 0, 0], [[1], [2], [3], [4]], u) }}"""

@@ -21,7 +21,7 @@ import onnx
 
 from onnx_scatterx.errors import ScatterXError
 from tests.engine.fuzz.mutations import mutated
-from tests.engine.fuzz.trial import FoundError, Options, trial
+from tests.helpers.trial import FoundError, Options, trial
 
 _SECONDS = 8  # of the processor, for one mutant
 _WAITED = 60  # seconds that it may take on a machine that has more to do

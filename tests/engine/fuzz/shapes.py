@@ -18,10 +18,10 @@ from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.targets.catalogue import target_of
 from tests.engine.fuzz.drawn import campaign
 from tests.engine.fuzz.nests import Nests
-from tests.engine.fuzz.trial import FoundError, Options, compared
 from tests.engine.fuzz.writes import TYPES, Value
 from tests.helpers.pair import Feed
 from tests.helpers.support import nodes
+from tests.helpers.trial import FoundError, Options, compared
 
 _LOST = "but got: (null)"
 """ONNX Runtime says so if a subgraph captures what a node gives that it removes itself."""

@@ -10,8 +10,8 @@ import pytest
 
 from tests.engine.fuzz import campaign as campaigns
 from tests.engine.fuzz.campaign import Tally, campaign, cases
-from tests.engine.fuzz.trial import Options
 from tests.helpers.examples import are_all
+from tests.helpers.trial import Options
 
 pytestmark = [pytest.mark.slow, pytest.mark.sampled(2)]
 

@@ -20,8 +20,8 @@ from onnx_scatterx.engine.lift.in_theory import InTheory
 from onnx_scatterx.engine.lift.lifting import Scatter, lift_scatter
 from onnx_scatterx.theory.conventions.onnx import scatter_elements, scatter_nd, tensor_scatter
 from onnx_scatterx.theory.scattering import Scattering
+from tests.helpers.backend_cases import CASES, Case
 from tests.helpers.examples import examples
-from tests.pipeline.test_backend import CASES, Case
 
 TENSOR = onnx.helper.make_tensor_value_info
 

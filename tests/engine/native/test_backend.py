@@ -4,10 +4,10 @@ import onnx
 import pytest
 
 import onnx_scatterx
+from tests.helpers.backend_cases import CASES, Case, with_constant_indices
 from tests.helpers.native_support import RUNTIME, natives, run_native
 from tests.helpers.pair import agree
 from tests.helpers.support import run
-from tests.pipeline.test_backend import CASES, Case, with_constant_indices
 
 KNOWN = [c for c in CASES if "tensorscatter" not in c.name or RUNTIME >= (1, 25)]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import onnx_scatterx
-from tests.engine.native.test_scatterx import FEED, I
+from tests.engine.native.row_writes import FEED, I
 from tests.helpers.native_support import check, graphs, natives
 from tests.helpers.pair import agree
 from tests.helpers.support import f32, i64, parse, run, sample

@@ -9,7 +9,7 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from tests.engine.native.test_scatterx import CACHE, CACHES, FEED, ROWS
+from tests.engine.native.row_writes import CACHE, CACHES, FEED, ROWS
 from tests.helpers.native_support import check, natives
 from tests.helpers.pair import agree, assert_same
 from tests.helpers.support import i64, parse, run, sample

@@ -9,6 +9,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.passes import RemoveScatters
 from onnx_scatterx.tell.entries import Action
+from tests.engine.native.row_writes import CACHE, FEED, ROWS, I, X, Y
 from tests.helpers.native_support import (
     body,
     check,
@@ -21,12 +22,6 @@ from tests.helpers.native_support import (
 )
 from tests.helpers.pair import assert_same
 from tests.helpers.support import i64, parse, sample
-
-X, Y = sample("float32", 5, 4), sample("float32", 3, 4, seed=1)
-I = i64([[4], [0], [-2]])  # noqa: E741 - the theory's own letter
-ROWS = """g (float[A, B] x, int64[N, 1] i, float[N, B] y) => (float[A, B] z)
-          { z = ScatterND(x, i, y) }"""
-FEED = {"x": X, "i": I, "y": Y}
 
 
 def test_rows() -> None:
@@ -148,12 +143,6 @@ def test_narrow_columns() -> None:
     (node,) = natives(model)
     assert operators(model) == ["Unsqueeze", "ScatterX"]
     assert body(model, node)[-4:] == ["Cast", "Unsqueeze", "Concat", "ScatterND"]
-
-
-CACHE = """g (float[B, S, D] x, int64[N, 1] i, float[B, N, D] y) => (float[B, S, D] z)
-           { xt = Transpose <perm = [1, 0, 2]> (x)  yt = Transpose <perm = [1, 0, 2]> (y)
-             zt = ScatterND(xt, i, yt)  z = Transpose <perm = [1, 0, 2]> (zt) }"""
-CACHES = sample("float32", 2, 5, 3), sample("float32", 2, 2, 3, seed=3)
 
 
 def test_constant_rows_that_differ() -> None:

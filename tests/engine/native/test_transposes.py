@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.engine.native.test_scatterx import CACHE, CACHES, X
+from tests.engine.native.row_writes import CACHE, CACHES, X
 from tests.helpers.examples import examples
 from tests.helpers.native_support import body, check, graphs, natives, operators, picks
 from tests.helpers.support import i64, sample

@@ -149,3 +149,13 @@ def test_rows(op: str, name: str) -> None:
         i = Unsqueeze (r, vm1)
         {scatter} }}"""
     assert_sound(model, *({"N": n} for n in sizes))
+
+
+@pytest.mark.parametrize("op", ["Min", "Max"])
+def test_the_least_and_the_greatest_of_one_number(op: str) -> None:
+    model = f"""g (float[N,3] x, float[2,3] u) => (float[N,3] y) {{
+        first = Constant <value_ints = [1]> ()
+        i = {op} (first)
+        rows = Add (i, Constant <value_ints = [0, 1]> ())
+        y = ScatterND (x, Unsqueeze (rows, Constant <value_ints = [-1]> ()), u) }}"""
+    assert_sound(model, *({"N": n} for n in (3, 5)), left=0)

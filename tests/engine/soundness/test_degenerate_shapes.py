@@ -11,11 +11,11 @@ import pytest
 
 from onnx_scatterx.engine.analysis.shapes import COMPARED
 from onnx_scatterx.engine.analysis.transfers import MICROSOFT, TRANSFERS
-from tests.engine.one_node import DOMAINS, drawn, fused, quantized
-from tests.engine.one_node.newer import by_definition
-from tests.engine.one_node.table import DRAWS
 from tests.helpers.examples import scaled
 from tests.helpers.judged import Judged
+from tests.helpers.one_node import DOMAINS, drawn, fused, quantized
+from tests.helpers.one_node.newer import by_definition
+from tests.helpers.one_node.table import DRAWS
 from tests.helpers.pair import SESSIONS
 from tests.helpers.support import assert_sound, parse, sample
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import onnx_scatterx
 from onnx_scatterx.text.reasons import Reason
-from tests.engine.analysis.test_limits import limited
 from tests.helpers.examples import is_full, scaled
+from tests.helpers.limited import limited
 from tests.helpers.long_chains import STYLES, H, W, long_chain
 from tests.helpers.pair import Feed, Pair
 from tests.helpers.support import assert_sound, optimize, parse, sample, scatters

@@ -7,8 +7,8 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from tests.engine.one_node.newer import by_definition
 from tests.helpers.judged import Judged, judge
+from tests.helpers.one_node.newer import by_definition
 from tests.helpers.pair import Feed, open_session
 from tests.helpers.support import assert_sound, parse, run
 

@@ -58,3 +58,11 @@ def test_what_a_scalar_meets_in_other_operators() -> None:
     t, h = np.arange(9).reshape(3, 3), i64([0, 2])
     feeds = [{"x": f32(1), "a": f32([n]), "k": i64([1]), "t": t, "h": h} for n in (0, 1, 2)]
     assert judge(model, feeds) == len(feeds)
+
+
+def test_a_scalar_of_known_elements_stays_a_scalar() -> None:
+    # The element is 7, whatever x is; behind it an Unsqueeze wants a tensor without dims.
+    model = """g (float[4] x) => (float[4] z, float[1] y) {
+            z = ScatterND (x, [[2]], float [7])
+            y = Unsqueeze (Neg (Gather (z, 2)), [0]) }"""
+    assert_sound(model, left=0)

@@ -112,3 +112,12 @@ def test_updates_whose_rank_only_the_scatter_tells() -> None:
     model = """g (float[5,3] x, float[1,3] v, int64[R] dims) => (float[5,3] y)
         { u = Expand (v, dims) y = ScatterND (x, [[1], [3]], u) }"""
     assert_sound(model, {"dims": i64([2, 3])}, left=0)
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_indices_that_are_part_of_a_longer_tensor(rows: int) -> None:
+    # One index per row, the first of five: the five would not broadcast, or would make five rows.
+    model = f"""g (float[{rows},4] x, float[{rows},1] u, int64[5] k) => (float[{rows},4] y)
+        <int64[1] end = {{{rows}}}> {{
+            y = ScatterElements <axis = 1> (x, Unsqueeze (Slice (k, [0], end), [1]), u) }}"""
+    assert_sound(model, {"k": [0, 3, -1, 2, 1]})

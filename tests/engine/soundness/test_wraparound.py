@@ -15,9 +15,9 @@ from onnx_scatterx.engine.terms import coord, maximum, minimum, size, step, term
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.symbols import lookup
 from onnx_scatterx.engine.terms.tabulate import tabulated
-from tests.engine.one_node.chains import SIZES, Chain, feed_of
 from tests.helpers.examples import scaled
 from tests.helpers.judged import Judged, judge
+from tests.helpers.one_node.chains import SIZES, Chain, feed_of
 from tests.helpers.pair import SESSIONS, rejections
 from tests.helpers.support import assert_sound, i64, parse, sample
 

@@ -16,8 +16,8 @@ import onnx_scatterx.doors.batch.many
 import onnx_scatterx.lab.benchmarking.models
 import onnx_scatterx.tell.explanation  # noqa: F401 - imported early
 from tests.files.fuzz_files.cases import MODELS, Case, case
-from tests.files.fuzz_files.isolation import Ended, run
 from tests.files.fuzz_files.judge import faults
+from tests.helpers.isolation import Ended, run
 
 
 def main() -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 import onnx
 
 from tests.files.fuzz_files.cases import Case
-from tests.files.fuzz_files.isolation import Ended
+from tests.helpers.isolation import Ended
 
 _STATUSES = (0, 1, 2)
 

@@ -11,8 +11,8 @@ import pytest
 
 import onnx_scatterx.doors.cli
 from tests.files.fuzz_files.cases import Case, case
-from tests.files.fuzz_files.isolation import Ended, run
 from tests.files.fuzz_files.judge import faults
+from tests.helpers.isolation import Ended, run
 
 pytestmark = [
     pytest.mark.sampled(3),

@@ -22,7 +22,7 @@ from onnx_scatterx.lab.benchmarking.result import (
     read_trace,
 )
 from onnx_scatterx.runtime.timing import MOST_ROUNDS, interleaved
-from tests.doors.cli.test_cli import error_of, saved
+from tests.helpers.commands import error_of, saved
 from tests.helpers.native_support import since
 from tests.helpers.support import f32, i64, parse
 

@@ -16,9 +16,9 @@ from onnx_scatterx.lab.devices.consumer import (
     consumer_names,
     consumer_of,
 )
+from tests.helpers.fake_consumer import NEGATION, fake
 from tests.helpers.late import end_what_is_stuck
 from tests.helpers.support import f32, parse
-from tests.lab.devices.fake import NEGATION, fake
 
 pytestmark = [pytest.mark.slow, pytest.mark.sampled(3)]
 

@@ -9,9 +9,9 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx.lab.devices.consumer import Consumer
+from tests.helpers.fake_consumer import fake
 from tests.helpers.scripts import script
 from tests.helpers.support import parse
-from tests.lab.devices.fake import fake
 
 pytestmark = [pytest.mark.slow, pytest.mark.sampled(3)]
 

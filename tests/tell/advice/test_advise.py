@@ -23,22 +23,16 @@ from onnx_scatterx.tell.advice.change import Command
 from onnx_scatterx.tell.reporting import optimize_ir
 from onnx_scatterx.text.reasons import Reason
 from tests.helpers.support import scatters
+from tests.tell.advice.advised import EMPTY, HEAD, MODELS, ROWS
 
 pytestmark = pytest.mark.sampled(2)
 
-HEAD = '<ir_version: 8, opset_import: ["" : 18]> '
 START = """g (float[8, 2] x, int64[1] at, float[1, 2] u) => (float[8, 2] y)
-    <int64[1] last = {-1}> { i = Unsqueeze (at, last)  y = ScatterND (x, i, u) }"""
-ROWS = """g (float[400, 2] x, int64[300] at, float[300, 2] u) => (float[400, 2] y)
     <int64[1] last = {-1}> { i = Unsqueeze (at, last)  y = ScatterND (x, i, u) }"""
 THREE = """g (float[8, 2] x, int64[3, 1] i, float[3, 2] u) => (float[8, 2] y)
     { y = ScatterND (x, i, u) }"""
 TWICE = """g (float[8, 2] x, float[3, 2] u) => (float[8, 2] y)
     <int64[3, 1] i = {3, 5, 3}> { y = ScatterND (x, i, u) }"""
-EMPTY = """g (float[N, 4] x) => (y) <int64[1] last = {-1}> {
-    r = ReduceMax <keepdims = 0> (x, last)  zero = Sub (r, r)  m = Equal (r, zero)
-    where = NonZero (m)  rows = Transpose <perm = [1, 0]> (where)
-    picked = GatherND (r, rows)  u = Neg (picked)  y = ScatterND (r, rows, u) }"""
 
 
 def advice(text: str, **arguments: Any) -> list[list[str]]:
@@ -49,7 +43,6 @@ def advice(text: str, **arguments: Any) -> list[list[str]]:
     return [[way.command.removeprefix(start), way.condition] for a in found for way in a.ways]
 
 
-MODELS = Path(__file__).parents[3] / "models"
 DENSE = [
     "--target 'standard, dense = true'",
     "its largest tensor has 120000 elements (480 kB in float)",

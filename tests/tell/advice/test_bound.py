@@ -22,7 +22,7 @@ from onnx_scatterx.tell.entries import Action
 from onnx_scatterx.tell.explanation import advised
 from onnx_scatterx.tell.inquiry import optimized
 from onnx_scatterx.tell.reporting import rewritten_under
-from tests.tell.advice.test_advise import HEAD, ROWS
+from tests.tell.advice.advised import HEAD, ROWS
 
 OTHERS = 300  # nodes that decide nothing
 

@@ -12,7 +12,7 @@ from onnx_scatterx import advise, inspect
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.tell.advice.change import Command
 from tests.helpers.many_scatters import many_scatters
-from tests.tell.advice.test_advise import EMPTY, HEAD, MODELS
+from tests.tell.advice.advised import EMPTY, HEAD, MODELS
 
 pytestmark = pytest.mark.sampled(2)
 

@@ -12,7 +12,7 @@ from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.files import io
 from onnx_scatterx.tell.extraction.private import is_weight
-from tests.files.test_every_field import absent, at, messages, set_field
+from tests.helpers.protobuf_fields import absent, at, messages, set_field
 from tests.helpers.support import parse
 
 pytestmark = pytest.mark.sampled(2)

@@ -21,7 +21,7 @@ from onnx_scatterx.theory.conventions.onnx import tensor_scatter
 from onnx_scatterx.theory.picks import indices, is_embedded_slice, picked_slices
 from onnx_scatterx.theory.theorem import Impossibility, disjoint_representation, disseminated_slices
 from tests.helpers.examples import examples
-from tests.theory.conventions.test_onnx import by_runtime
+from tests.theory.in_onnxruntime import by_runtime
 from tests.theory.paper.draws import Index, numbered, x_transformers
 from tests.theory.paper.examples import E_2, E_3
 
