@@ -29,7 +29,7 @@ the paper, with reasons.
 
 Come here for the definitions of the paper, and in its folder conventions for the scatters of other
 frameworks. Not for what the optimizer does with a scatter: it has a form of its own, over sizes
-that are symbols (``engine.lift``).
+that are symbols (engine/lift).
 """
 
 from onnx_scatterx.theory.algorithm import (
