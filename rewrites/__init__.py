@@ -1,11 +1,15 @@
-"""The rules: one file each, tried in the order of one tuple.
+"""The rules: one file each, in the order of one tuple.
 
 A ``RegionRule`` writes a region of a tensor whose elements are known to come from other tensors.
-Every rule that can write a region makes a plan, and the cheapest plan is taken. Of equal plans,
-that of the first rule in the tuple is taken. A ``ScatterRule`` writes a scatter that fills no
+The rules are asked in the order of the tuple, until a plan costs nothing; the cheapest plan is
+taken, and of equal plans that of the first rule. A ``ScatterRule`` writes a scatter that fills no
 boxes, and a ``GatherRule`` a gather that reads no boxes: the first one that has a plan is taken.
+Rules that search (``Rule.searches``) are asked after all others, and those that accept an invalid
+scatter last. ``engine/passes/settings.py`` chooses the rules of a target: if it has ScatterX,
+``scatterx`` is added to the tuple.
 
-With ``Reason`` and ``Refusal`` of the package, the names here are what a rule of your own imports.
+With ``Reason`` and ``Refusal`` of the package, the names here are what a rule of yours for regions
+or scatters imports from outside. ``engine/rules.py`` has all that a rule of the package may use.
 """
 
 from onnx_scatterx.engine.rules import (

@@ -1,4 +1,4 @@
-"""What a user says of inputs that the model does not: promises, and fixed sizes.
+"""What a user says of inputs, and the model does not say: promises, and fixed sizes.
 
 Come here for reading ``--assume`` and ``--fix``, for the expressions of sizes in them, and for
 checking them against the inputs of a model. Not for what follows from them about tensors

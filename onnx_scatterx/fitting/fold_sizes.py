@@ -1,4 +1,4 @@
-"""Every value that depends on known sizes alone becomes a constant; and all that `--fix` does.
+"""Every value that depends on known sizes alone becomes a constant.
 
     before   Reshape(x, Concat(Slice(Shape(x), ...), [-1]))          x: float[4, 8, 2]
     after    Reshape(x, [4, -1])

@@ -1,4 +1,4 @@
-"""The passes in their order, which of them run on a job, and what runs them more than once."""
+"""The passes in their order, and which of them run on a job."""
 
 from __future__ import annotations
 

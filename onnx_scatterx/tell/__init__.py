@@ -1,5 +1,8 @@
 """What was done becomes words: the report, its page, explanations, advice, parts of a model.
 
+``builder`` makes an entry for each node, ``report`` has the sentences, ``terminal`` puts them in
+order for a terminal, and ``page`` for a browser.
+
 Come here for ``optimize_ir`` and ``inspect_records``, which run the pipeline and make the report,
 and for what a person reads of it. Not for what is done (``pipeline``), not for the words of reasons
 (``text``), and not for the comparison of two models (``compare``).

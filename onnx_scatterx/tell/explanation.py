@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Unpack
 
 from onnx_scatterx.engine.budget import LimitError, budget, own_budget, within_limits
@@ -270,9 +271,11 @@ def _explained(
 
 
 def _code(entry: Entry) -> list[str]:
-    """Return the line of the refusal, or the files of the rules, in the package."""
+    """Return the line of the refusal, or the files of the rules; a rule of a user by its name."""
     refused = [] if entry.refusal is None else [entry.refusal.place]
-    return refused or [f"rewrites/{rule}.py" for rule in entry.rules]
+    there = Path(__file__).parents[1] / "rewrites"
+    files = {rule: f"onnx_scatterx/rewrites/{rule}.py" for rule in entry.rules}
+    return refused or [f if (there / f"{rule}.py").is_file() else rule for rule, f in files.items()]
 
 
 def _wrapped(label: str, text: str, width: int) -> list[str]:

@@ -114,14 +114,22 @@ def noted_places() -> Iterator[None]:
 
 
 def _place() -> str:
-    """Return the innermost line of code that is not of this file, such as rewrites/pad.py:40."""
+    """Return the innermost line of code that is not of this file, and the line of a rule above it.
+
+    A path begins at the package, such as onnx_scatterx/rewrites/pad.py:40.
+    """
     frame: FrameType | None = sys._getframe()
-    while frame is not None and frame.f_code.co_filename in (__file__, "<string>"):
+    places: list[str] = []
+    while frame is not None:
+        file, line = frame.f_code.co_filename, frame.f_lineno
+        path = file.replace("\\", "/")
+        within = path.rpartition("/onnx_scatterx/")[2]
+        if file not in (__file__, "<string>") and (not places or within.startswith("rewrites/")):
+            places.append(f"onnx_scatterx/{within}:{line}" if within != path else f"{path}:{line}")
+            if within.startswith("rewrites/"):
+                break
         frame = frame.f_back
-    if frame is None:
-        return ""
-    path = frame.f_code.co_filename.replace("\\", "/").rpartition("/onnx_scatterx/")[2]
-    return f"{path}:{frame.f_lineno}"
+    return ", for ".join(places)
 
 
 @dataclass(frozen=True)

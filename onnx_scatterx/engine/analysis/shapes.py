@@ -1,7 +1,8 @@
-"""Types and shapes of the outputs of operators that the interpreter does not follow.
+"""The outputs of a node without bodies: by its transfer function, else types and shapes alone.
 
-ONNX's own shape inference runs on the one node: each symbolic dim has a name of its own in the
-input, and appears in the output if the operator passes it on. Declared shapes are not used.
+For an operator without a transfer function, ONNX's own shape inference runs on the one node: each
+symbolic dim has a name of its own in the input, and appears in the output if the operator passes
+it on. Declared shapes are not used.
 
 ONNX Runtime's result may have another shape if extents are 0 or 1. So a shape is trusted only for
 operators whose random nodes were compared with it (``tests/helpers/one_node``).

@@ -158,7 +158,7 @@ class RewriteRound:
         return self._within(node, lambda: self._rewriting_for_runtime(lifted))
 
     def reading(self, node: ir.Node) -> Plan | Refusal:
-        """Return the plan of a rule for a gather that fills no boxes."""
+        """Return the plan of a rule for a gather that reads no boxes."""
         return self._within(node, lambda: self._reading(node))
 
     def _reading(self, node: ir.Node) -> Plan | Refusal:

@@ -33,14 +33,12 @@ def main(file: str) -> None:
     serve(lambda tell: _begin(file, tell))
 
 
-def bare_packages() -> None:
-    """Let `onnx_scatterx.lab.devices` be imported without the rest of the package."""
+def bare_package() -> None:
+    """Let `onnx_scatterx.lab.devices` be imported, though this Python lacks the package."""
     root = _HERE.parents[1]
-    for name in ("", "lab", "lab/devices", "processes"):
-        folder = root / name
-        package = types.ModuleType(".".join((root.name, *folder.relative_to(root).parts)))
-        package.__path__ = [str(folder)]
-        sys.modules[package.__name__] = package
+    package = types.ModuleType(root.name)
+    package.__path__ = [str(root)]
+    sys.modules[root.name] = package
 
 
 def load(file: str) -> Adapter:
@@ -126,5 +124,5 @@ def _text(error: Exception) -> str:
 
 if __name__ == "__main__":
     sys.path.pop(0)  # without this folder, its modules are imported only as parts of their package
-    bare_packages()
+    bare_package()
     main(sys.argv[1])

@@ -316,7 +316,7 @@ def test_an_adapter_is_self_contained(name: str) -> None:
                     raise ModuleNotFoundError(name)
         sys.meta_path.insert(0, Absent())
         module = runpy.run_path({child.__file__!r})
-        module["bare_packages"]()
+        module["bare_package"]()
         adapter = module["load"]({str(consumer_of(name).path)!r})
         print(adapter.name, sorted(m for m in sys.modules if m.startswith("onnx_scatterx")))
     """
