@@ -1,8 +1,8 @@
 """The program of a process that runs a consumer; `consumer.py` starts it as a script.
 
 The process gets the file of an adapter, answers with the consumer's version, and then runs one job
-after the other. Its Python may lack the package. So empty packages stand for `onnx_scatterx`, in
-which only `onnx_scatterx.lab.devices` and `onnx_scatterx.system` can be imported.
+after the other. Its Python may lack the package and what that needs. So an empty package stands
+for `onnx_scatterx`, from which the child imports `lab.devices`, `processes` and `faces` alone.
 """
 
 from __future__ import annotations

@@ -308,7 +308,7 @@ def test_an_adapter_is_self_contained(name: str) -> None:
 
     program = f"""if True:
         import sys, runpy
-        sys.path.insert(0, {str(Path(np.__file__).parents[2])!r})
+        sys.path.insert(0, {str(Path(np.__file__).parents[1])!r})
         wanted = ("onnx", "onnx_ir", "onnxruntime", "rich")
         class Absent:
             def find_spec(self, name, path=None, target=None):
@@ -325,7 +325,7 @@ def test_an_adapter_is_self_contained(name: str) -> None:
     )
     assert done.stderr == ""
     devices = "onnx_scatterx.lab.devices"
-    folders = ["onnx_scatterx", "onnx_scatterx.doors", "onnx_scatterx.system", devices]
+    folders = ["onnx_scatterx", "onnx_scatterx.faces", "onnx_scatterx.lab", devices]
     adapters = [f"{devices}.{suffix}" for suffix in ("adapter", "consumers", f"consumers.{name}")]
     loaded = [*folders, *adapters]
     said, _, modules = done.stdout.partition(" ")
