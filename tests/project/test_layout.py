@@ -117,6 +117,10 @@ def test_a_rule_is_a_file_with_a_test() -> None:
     assert files == {rule.name for rule in RULES} | {"overlay", "scatterx"}
     tests = {path.stem for path in (ROOT / "tests" / "engine" / "rewrites").glob("test_*.py")}
     assert tests == {f"test_{rule}" for rule in files}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = {c["name"]: c for c in project["tool"]["importlinter"]["contracts"]}
+    *layers, _ = contracts["helpers of rules know no rule"]["layers"]
+    assert {name for layer in layers for name in re.findall(r"\w+", layer)} == files
 
 
 def test_what_a_rule_needs_is_one_list_in_sections() -> None:

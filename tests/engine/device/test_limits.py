@@ -1,5 +1,7 @@
 """Every key of a profile that limits what is taken changes what is written."""
 
+import inspect
+import re
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +10,8 @@ import onnx.parser
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.doors.cli import main
+from onnx_scatterx.doors.cli import main, target_text
+from onnx_scatterx.targets import profile
 from onnx_scatterx.targets.catalogue import profile_names
 from onnx_scatterx.targets.limits import KEYS
 from tests.helpers.pair import assert_same
@@ -178,6 +181,16 @@ def test_constant_indices(indices: str, rest: str, tmp_path: Path) -> None:
 def test_every_key_is_tested() -> None:
     elsewhere = {"axes_input", "computed", "constant", "negative", "reductions"}
     assert {*CASES, *elsewhere, "most", "written"} == set(KEYS)
+
+
+def test_every_key_is_told() -> None:
+    """In the page, in the docstring that is the format, and in the words of a target."""
+    page = (Path(__file__).parents[3] / "docs" / "targets.md").read_text(encoding="utf-8")
+    words = inspect.getsource(target_text)
+    for key in KEYS:
+        assert re.search(rf"\b{key}\b", page), key
+        assert re.search(rf"\b{key} = ", profile.__doc__ or ""), key
+        assert re.search(rf"\b{key}\b", words), key
 
 
 @pytest.mark.parametrize("most", [100, 5000])
