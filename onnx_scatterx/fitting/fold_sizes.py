@@ -174,7 +174,7 @@ class _Folding:
         tensor = ir.Tensor(array, dtype=ir.DataType.from_numpy(array.dtype))
         if not value.is_graph_output():
             with writer.graph.at(node, value.name):
-                made = writer.constant(array, tensor.dtype)
+                made = writer.graph.add_constant(array, tensor.dtype)
         else:
             kind, given = value.type or ir.TensorType(tensor.dtype), ir.AttrTensor("value", tensor)
             made = ir.Value(name=value.name, type=kind, shape=ir.Shape(array.shape))

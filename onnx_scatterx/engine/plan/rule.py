@@ -78,7 +78,7 @@ class Region(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """A way to write a value. A dry run of ``write`` finds its cost and its inputs."""
+    """A way to write a value. The nodes that ``write`` writes have its cost and its inputs."""
 
     write: Callable[[], ir.Value]
     work: Term | None = None  # of a dense form: elements of its largest tensor

@@ -15,9 +15,9 @@ from onnx_scatterx.faces import face
 if TYPE_CHECKING:
     from onnx_scatterx.engine.write.available import AvailableValues as AvailableValues
     from onnx_scatterx.engine.write.cuts import Cut as Cut
-    from onnx_scatterx.engine.write.dry_run import DryRun as DryRun
     from onnx_scatterx.engine.write.forms import has_other_forms as has_other_forms
     from onnx_scatterx.engine.write.forms import instead_of as instead_of
+    from onnx_scatterx.engine.write.fragment import Fragment as Fragment
     from onnx_scatterx.engine.write.kernels import has_kernel as has_kernel
     from onnx_scatterx.engine.write.kernels import needed as needed
     from onnx_scatterx.engine.write.native.attached import add_fallbacks as add_fallbacks
@@ -38,8 +38,8 @@ else:
         {
             "available": "AvailableValues",
             "cuts": "Cut",
-            "dry_run": "DryRun",
             "forms": "has_other_forms instead_of",
+            "fragment": "Fragment",
             "kernels": "has_kernel needed",
             "native.attached": "add_fallbacks needs_fallbacks",
             "native.fallback": "FallbackSpec",
