@@ -19,7 +19,7 @@ from functools import partial
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget import within_limits
+from onnx_scatterx.engine.budget import own_budget, within_limits
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.runtime_fusions import Fusion, Rewrite, fusions
 from onnx_scatterx.engine.passes.step import Kind, Pass
@@ -51,7 +51,8 @@ def keep_apart(job: Job) -> bool:
         writer = context.writer()
         for each in found:
             if each.second.graph is context.graph and not _is_harmless(each, context):
-                _separate(each, writer, context)
+                with own_budget():  # it is one node or two
+                    _separate(each, writer, context)
         made += writer.graph.made
     job.analyses.note(made)
     return bool(made)

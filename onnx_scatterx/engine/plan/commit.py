@@ -88,6 +88,8 @@ class Outcome:
     graph: ir.Graph
     provenance: Provenance  # as it was when the scatters were lowered
     nodes: dict[ir.Node, NodeOutcome] = field(default_factory=dict)
+    unwritten: dict[ir.Node, Refusal] = field(default_factory=dict)
+    """Why nodes are kept although there is a plan: what it writes at last is refused."""
     index_nodes: set[ir.Node] = field(default_factory=set)
     """They computed the indices of removed scatters."""
     gives_more: bool = False
@@ -118,20 +120,22 @@ class Outcome:
         return any(done.rules for done in self.nodes.values())
 
     def write(self, round_: RewriteRound, choice: Selection) -> bool:
-        """Write a selection into the graph; return whether there is anything to write."""
+        """Write a selection into the graph; return whether anything was written."""
+        written = False
         # In the graph's order: a node that is written once must precede all its readers.
         for node in list(round_.graph):
             if node in choice.shapes:
-                _write_shape(round_, node, choice.shapes[node])
+                written |= _write_shape(round_, node, choice.shapes[node])
             if node in choice.rewritings:
-                self._write(round_, node.outputs[0], choice.rewritings[node], {node})
+                written |= self._write(round_, node.outputs[0], choice.rewritings[node], {node})
             for value in [v for v in node.outputs if v in choice.values]:
                 plan = choice.values[value]
                 if self._write(round_, value, plan, round_.provenance.absorbed[value]):
                     self.of(node).rules |= plan.rules
+                    written = True
         moved = (v.producer() for v in round_.provenance.absorbed)
         remove_dead([*choice.rewritings, *choice.shapes, *(n for n in moved if n is not None)])
-        return bool(choice.rewritings or choice.values or choice.shapes)
+        return written
 
     def add_later(self, later: Outcome) -> None:
         """Add what was done with the scatters that were kept."""
@@ -154,7 +158,7 @@ class Outcome:
             # Other values were replaced since the plan was made, so that it is made for them.
             fragment = w.fragment_of(plan.write, as_output=value.is_graph_output())
             if isinstance(fragment, Refusal):
-                self.keep(gone, fragment)
+                self.unwritten.update(dict.fromkeys(gone, fragment))
                 return False
             committed = w.graph.commit(fragment)
             result, new = committed.result, set(committed.nodes)
@@ -185,15 +189,16 @@ class Outcome:
         return True
 
 
-def _write_shape(round_: RewriteRound, node: ir.Node, part: Sequence[Term]) -> None:
-    """Write the shape of a removed tensor from what is left, unless that is refused."""
+def _write_shape(round_: RewriteRound, node: ir.Node, part: Sequence[Term]) -> bool:
+    """Write the shape of a removed tensor from what is left; return False if it is refused."""
     (value,) = node.outputs
     with round_.writer.graph.at(node, value.name or "shape"):
         result = attempt(lambda: round_.writer.write(lambda: round_.numbers.shape(part)))
     if isinstance(result, Refusal):
-        return
+        return False
     replace_uses(value, result)
     round_.writer.replaced[value] = result
+    return True
 
 
 def _declared(value: ir.Value, known: Sequence[Term] | None) -> ir.Shape | None:

@@ -151,7 +151,7 @@ class Context:
     ) -> tuple[ir.Value, Context]:
         """Return a value that stands for a tensor to be written, and the context that knows it.
 
-        Before a node reads it, the writer must know what it is ``replaced`` by.
+        Before a node reads it, the writer must know what it stands for (``Writer.let``).
         """
         value = ir.Value(name=name, type=ir.TensorType(dtype))
         described = self.provenance.describing(value, TensorValue(dtype, shape))

@@ -117,16 +117,12 @@ class Fragment:
     given_rank: int = 0  # the largest rank of a value that was read
     written: dict[object, ir.Value] = field(default_factory=dict)  # key of a node: its output
     by_output: dict[ir.Value, Step] = field(default_factory=dict)
+    placeholders: dict[ir.Value, ir.Value] = field(default_factory=dict)  # what they stand for
     result: ir.Value | None = None
     output: ir.Value | None = None  # that of an Identity, which gives the result a name of its own
     new_values: dict[ir.Value, TensorValue] = field(default_factory=dict)
     """What is known of the outputs, and more of other values."""
     _constants: set[ir.Value] = field(default_factory=set)
-
-    @property
-    def nodes(self) -> list[Step]:
-        """The nodes, each after those that it reads."""
-        return [item for item in self.items if isinstance(item, Step)]
 
     @property
     def steps(self) -> dict[ir.Value, tuple[str, Sequence[ir.Value | None]]]:
@@ -164,7 +160,7 @@ class Fragment:
         attributes: Attributes,
     ) -> ir.Value:
         """Append a node with one output, or refuse one that ONNX Runtime has no kernel of."""
-        self.require_kernel(op, inputs, dtype)
+        self.charge(op, inputs, dtype)
         output = ir.Value(type=None if dtype is None else ir.TensorType(dtype))
         self.append(Step(op, inputs, attributes, [output]))
         return output
@@ -183,15 +179,13 @@ class Fragment:
 
     def append(self, step: Step) -> None:
         """Append a node as it is."""
-        budget().charge_part(PRICES.trial)
         self.read(v for v in step.inputs if v is not None and not self.made(v))
         self.by_output.update(dict.fromkeys(step.outputs, step))
         self.items.append(step)
 
-    def require_kernel(
-        self, op: str, inputs: Sequence[ir.Value | None], dtype: ir.DataType | None
-    ) -> None:
-        """Refuse an operator of an element type that ONNX Runtime does not run."""
+    def charge(self, op: str, inputs: Sequence[ir.Value | None], dtype: ir.DataType | None) -> None:
+        """Count a node as work, or refuse one of an element type that ONNX Runtime does not run."""
+        budget().charge_part(PRICES.trial)
         present = [v for v in inputs if v is not None]
         kind = present[0].dtype if op in OF_INPUTS else dtype
         if op in KERNELS and kind is not None and not has_kernel(op, self.version, kind):

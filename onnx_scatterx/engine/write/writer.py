@@ -112,9 +112,16 @@ class Writer:
 
     def resolve(self, value: ir.Value) -> ir.Value:
         """Return the replacement of a value; plans are made before anything is committed."""
+        here = self._fragment
+        while here is not None:
+            value, here = here.placeholders.get(value, value), here.within
         while value in self.replaced:
             value = self.replaced[value]
         return value
+
+    def let(self, placeholder: ir.Value, value: ir.Value) -> None:
+        """Let nodes of the fragment that read a placeholder read a value."""
+        self.fragment.placeholders[placeholder] = self.resolve(value)
 
     def constant(
         self, array: np.ndarray | Sequence[int], dtype: ir.DataType | None = None
@@ -130,7 +137,7 @@ class Writer:
         for i, value in enumerate(inputs):
             node.replace_input_with(i, value)
         op, output, fragment = node.op_type, node.outputs[0], self.fragment
-        fragment.require_kernel(op, inputs, output.dtype)
+        fragment.charge(op, inputs, output.dtype)
         request = self.request(op, inputs, output.dtype, {})
         fragment.insert(node)
         if request is not None:
