@@ -180,9 +180,10 @@ class _Folding:
             made = ir.Value(name=value.name, type=kind, shape=ir.Shape(array.shape))
             made.metadata_props.update(value.metadata_props)
             value.name = self.job.names.new(f"{value.name}/computed")
-            constant = ir.Node("", "Constant", [], [given], outputs=[made], name=value.name)
-            assert node.graph is not None
-            node.graph.insert_before(node, constant)
+            with writer.graph.at(node):
+                writer.graph.add(
+                    ir.Node("", "Constant", [], [given], outputs=[made], name=value.name)
+                )
         self.job.analyses.note_constant(made, tensor)
         replace_uses(value, made)
         self.finder.made.add(made)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.engine.write.forms import has_other_forms as has_other_forms
     from onnx_scatterx.engine.write.forms import instead_of as instead_of
     from onnx_scatterx.engine.write.fragment import Fragment as Fragment
+    from onnx_scatterx.engine.write.graph_writer import GraphWriter as GraphWriter
     from onnx_scatterx.engine.write.kernels import has_kernel as has_kernel
     from onnx_scatterx.engine.write.kernels import needed as needed
     from onnx_scatterx.engine.write.native.attached import add_fallbacks as add_fallbacks
@@ -40,6 +41,7 @@ else:
             "cuts": "Cut",
             "forms": "has_other_forms instead_of",
             "fragment": "Fragment",
+            "graph_writer": "GraphWriter",
             "kernels": "has_kernel needed",
             "native.attached": "add_fallbacks needs_fallbacks",
             "native.fallback": "FallbackSpec",

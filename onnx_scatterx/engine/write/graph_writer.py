@@ -146,12 +146,14 @@ class GraphWriter:
 
     def _node(self, step: Step, inputs: list[ir.Value | None]) -> ir.Node:
         """Return a node of a fragment with its names; one that was made elsewhere keeps them."""
+        is_named = bool(step.outputs[0].name)
         for value in step.outputs:
             value.name = value.name or self.new_name(step.op)
         if step.node is not None:
             for i, given in enumerate(inputs):
                 step.node.replace_input_with(i, given)
-            step.node.name = step.node.name or step.outputs[0].name
+            if not is_named:
+                step.node.name = step.node.name or step.outputs[0].name
             step.node.metadata_props.update(self._insertion.metadata)
             return step.node
         return ir.Node(
