@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from onnx_scatterx.engine.write.native.nodes import is_native as is_native
     from onnx_scatterx.engine.write.native.unique import is_unique as is_unique
     from onnx_scatterx.engine.write.numbers import Numbers as Numbers
+    from onnx_scatterx.engine.write.operators import INT64_MAX as INT64_MAX
     from onnx_scatterx.engine.write.outer_values import OuterValues as OuterValues
     from onnx_scatterx.engine.write.reduction import Reduction as Reduction
     from onnx_scatterx.engine.write.reduction import is_ordered as is_ordered
-    from onnx_scatterx.engine.write.writer import INT64_MAX as INT64_MAX
     from onnx_scatterx.engine.write.writer import Writer as Writer
 else:
     __getattr__, __dir__, __all__ = face(
@@ -48,8 +48,9 @@ else:
             "native.nodes": "Encoding is_native",
             "native.unique": "is_unique",
             "numbers": "Numbers",
+            "operators": "INT64_MAX",
             "outer_values": "OuterValues",
             "reduction": "Reduction is_ordered",
-            "writer": "INT64_MAX Writer",
+            "writer": "Writer",
         },
     )
