@@ -128,6 +128,7 @@ def test_an_output_has_a_node_of_its_own() -> None:
             outputs.append(w.graph.take_name(node.outputs[0], committed, F))
     assert [value.name for value in outputs] == ["y", "z"]
     assert operators(model) == ["Identity", "Abs", "Identity", "Exp", "Floor"]
+    assert [node.inputs[0] for node in w.graph.made] == [x, x]
 
 
 def test_a_fragment_belongs_to_its_insertion_point() -> None:
