@@ -71,9 +71,9 @@ class DenseReduceRule(ScatterRule):
             return search.layout.back(fold(search), context)
 
         writes = [partial(written, fold) for fold in folds]
-        trials = [(context.writer.dry_run(write), write) for write in writes]
+        written_as = [context.writer.fragment_of(write) for write in writes]
         costs = [
-            (trial.cost, i) for i, (trial, _) in enumerate(trials) if not isinstance(trial, Refusal)
+            (nodes.cost, i) for i, nodes in enumerate(written_as) if not isinstance(nodes, Refusal)
         ]
         _, best = min(costs, default=(0, -1))
         return Plan(writes[best], work)

@@ -62,8 +62,8 @@ class RowReadRule(GatherRule):
         (axis,) = gather.named
         _require_checks(gather, axis, gather.data_shape[axis + 1 :])
         write = partial(_by_list, gather, axis, context)
-        trial = context.writer.dry_run(write)
-        return trial if isinstance(trial, Refusal) else Plan(write)
+        nodes = context.writer.fragment_of(write)
+        return nodes if isinstance(nodes, Refusal) else Plan(write)
 
     def _moved(self, gather: Gather, context: Context) -> Plan | Refusal:
         axis = _axis(gather)
@@ -76,10 +76,10 @@ class RowReadRule(GatherRule):
             if op == gather.node.op_type:
                 continue
             write = partial(form, gather, axis, over, index, context)
-            trial = context.writer.dry_run(write)
-            if not isinstance(trial, Refusal):
+            nodes = context.writer.fragment_of(write)
+            if not isinstance(nodes, Refusal):
                 return Plan(write)
-            why = trial
+            why = nodes
         return why
 
 

@@ -18,7 +18,7 @@ target, and what writes nodes. A ``Planner`` also has the best plans for parts o
 ``written`` read a node of the model, ``reached`` walks over nodes, and ``rounds`` parts updates
 that collide.
 
-**Its answer.** A ``Plan`` is a function that writes nodes; a dry run finds its cost. Only where
+**Its answer.** A ``Plan`` is a function that writes nodes; their number is its cost. Only where
 time is weighed, ``Work`` says how much the nodes move. ``cheapest`` chooses among plans. A
 ``Refusal`` has a ``Reason``, and may have a ``Detail`` whose text is made only if it is printed.
 ``refuse_unless``, ``granted`` and ``only`` refuse where a condition fails; ``attempt`` returns

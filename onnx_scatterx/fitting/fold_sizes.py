@@ -174,15 +174,16 @@ class _Folding:
         tensor = ir.Tensor(array, dtype=ir.DataType.from_numpy(array.dtype))
         if not value.is_graph_output():
             with writer.graph.at(node, value.name):
-                made = writer.constant(array, tensor.dtype)
+                made = writer.graph.add_constant(array, tensor.dtype)
         else:
             kind, given = value.type or ir.TensorType(tensor.dtype), ir.AttrTensor("value", tensor)
             made = ir.Value(name=value.name, type=kind, shape=ir.Shape(array.shape))
             made.metadata_props.update(value.metadata_props)
             value.name = self.job.names.new(f"{value.name}/computed")
-            constant = ir.Node("", "Constant", [], [given], outputs=[made], name=value.name)
-            assert node.graph is not None
-            node.graph.insert_before(node, constant)
+            with writer.graph.at(node):
+                writer.graph.add(
+                    ir.Node("", "Constant", [], [given], outputs=[made], name=value.name)
+                )
         self.job.analyses.note_constant(made, tensor)
         replace_uses(value, made)
         self.finder.made.add(made)

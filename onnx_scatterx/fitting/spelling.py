@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.engine.write import GraphWriter
 from onnx_scatterx.fitting.known_values import KnownValues
 from onnx_scatterx.graphs import Names, replace_uses, set_inputs
 
@@ -125,5 +126,6 @@ def _placed(node: ir.Node, made: ir.Node, what: str, names: Names) -> ir.Value:
     (value,) = made.outputs
     value.name = names.new(f"{node.name or node.outputs[0].name or node.op_type}/{what}")
     assert node.graph is not None
-    node.graph.insert_before(node, made)
-    return value
+    writer = GraphWriter(node.graph, names, constant_nodes=True)
+    with writer.at(node):
+        return writer.add(made)

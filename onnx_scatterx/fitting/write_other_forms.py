@@ -17,7 +17,7 @@ from onnx_scatterx.engine.budget import LimitError, budget
 from onnx_scatterx.engine.mosaic import Constants
 from onnx_scatterx.engine.passes import Job, Pass
 from onnx_scatterx.engine.quantizers import GraphValues, has_quantizers, objection, obstacle
-from onnx_scatterx.engine.write import DryRun, Writer, has_other_forms, instead_of
+from onnx_scatterx.engine.write import Fragment, Writer, has_other_forms, instead_of
 from onnx_scatterx.graphs import all_nodes, remove_dead, replace_uses
 
 _CANNOT = (ArithmeticError, LookupError, TypeError, ValueError)  # of a node that cannot run
@@ -66,19 +66,18 @@ def _in_graph(graph: ir.Graph, known: GraphValues, writer: Writer) -> bool:
             continue
         (value,) = node.outputs
 
-        def may(trial: DryRun, old: ir.Value = value) -> bool:
-            return not asks or objection(old, trial, known) is None
+        def may(nodes: Fragment, old: ir.Value = value) -> bool:
+            return not asks or objection(old, nodes, known) is None
 
-        dtype, made = scope.of(value).dtype, len(writer.graph.made)
         with writer.graph.at(node, value.name):
             try:
-                result = instead_of(writer, node, scope, may=may)
+                nodes = instead_of(writer, node, scope, may=may)
             except _CANNOT:
-                result = None
-            if result is None:
+                nodes = None
+            if nodes is None:
                 continue
-            is_new = result.producer() in writer.graph.made[made:]
-            result = writer.graph.take_name(value, result, dtype, is_new=is_new)
+            committed = writer.graph.commit(nodes)
+            result = writer.graph.take_name(value, committed, scope.of(value).dtype)
         replace_uses(value, result)
         remove_dead([node])
         modified = True

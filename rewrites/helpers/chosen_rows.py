@@ -103,8 +103,8 @@ def chosen_rows(scatter: Scatter, context: Context) -> ChosenRows:
     )
 
     def prepare() -> None:
-        context.writer.replaced[places] = context.writer.resolve(own())
-        context.writer.replaced[values] = context.writer.resolve(new())
+        context.writer.let(places, own())
+        context.writer.let(values, new())
 
     return ChosenRows(whole, described, mask, prepare)
 

@@ -12,6 +12,8 @@ OTHERS = {
     "assumptions/fixed_sizes.py": "compares the shape of a default",
     "compare/interface.py": "reads the defaults of inputs",
     "engine/plan/commit.py": "asks whether the writer made a constant",
+    "engine/write/fragment.py": "compares the constants that are written",
+    "engine/write/graph_writer.py": "adds the constants that are written",
     "fitting/known_values.py": "keeps tensors of operators that are written anew",
     "fitting/declared_dims.py": "asks whether a value is a constant at all",
 }

@@ -91,12 +91,14 @@ def _drop_positions(
                 updates = w.node("Gather", [updates, w.constant(indices)], dtype, axis=d)
         return updates
 
-    if isinstance(w.dry_run(write), Refusal):
+    nodes = w.fragment_of(write)
+    if isinstance(nodes, Refusal):
         return True
     columns = rows.reshape(*sizes, -1)[np.ix_(*positions)]
     if node.op_type != "ScatterND":
         columns = columns[..., scope.call(node).integer("axis", 0)]
-    _give(node, [scatter.data, w.constant(columns), write()])
+    at = w.graph.add_constant(columns, ir.DataType.INT64)
+    _give(node, [scatter.data, at, w.graph.commit(nodes).result])
     return True
 
 
@@ -119,9 +121,11 @@ def _drop_rows(scatter: Scatter, w: Writer, rows: np.ndarray, kept: np.ndarray) 
             updates = w.node("Reshape", [updates, shape], dtype)
         return w.node("Gather", [updates, w.constant(kept)], dtype, axis=0)
 
-    if isinstance(w.dry_run(write), Refusal):
+    nodes = w.fragment_of(write)
+    if isinstance(nodes, Refusal):
         return
-    inputs = [scatter.data, w.constant(rows), write()]
+    at = w.graph.add_constant(rows, ir.DataType.INT64)
+    inputs = [scatter.data, at, w.graph.commit(nodes).result]
     if node.op_type == "ScatterND":
         _give(node, inputs)
         return
@@ -130,7 +134,7 @@ def _drop_rows(scatter: Scatter, w: Writer, rows: np.ndarray, kept: np.ndarray) 
     (old,), (value,) = node.outputs, new.outputs
     value.type, value.shape = old.type, old.shape
     value.metadata_props.update(old.metadata_props)
-    w.insert(new)
+    w.graph.add(new)
     replace_uses(old, value)
     value.name = old.name
     assert node.graph is not None
@@ -159,11 +163,15 @@ def _drop_dims(scatter: Scatter, scope: Scope, w: Writer) -> None:
             value, dtype, dims, [-1] * count, [INT64_MAX] * count, [1] * count, sized=sized
         )
 
-    def inputs() -> list[ir.Value]:
-        return [scatter.data, last(indices, index_type), last(scatter.updates, scatter.dtype)]
+    cut: list[ir.Value] = []
 
-    if not isinstance(w.dry_run(lambda: inputs()[-1]), Refusal):
-        _give(scatter.node, inputs())
+    def write() -> ir.Value:
+        cut[:] = last(indices, index_type), last(scatter.updates, scatter.dtype)
+        return cut[-1]
+
+    nodes = w.fragment_of(write)
+    if not isinstance(nodes, Refusal):
+        _give(scatter.node, [scatter.data, *map(w.graph.commit(nodes).of, cut)])
 
 
 def _give(node: ir.Node, inputs: list[ir.Value]) -> None:

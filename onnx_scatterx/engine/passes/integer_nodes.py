@@ -49,7 +49,7 @@ class IntegerNodes:
         fill = made_by(value, "ConstantOfShape")
         if fill is None:
             with self._writer.at(node, value.name):
-                self._integers[value] = self._writer.constant(array, self._dtype)
+                self._integers[value] = self._writer.add_constant(array, self._dtype)
         else:
             number = ir.AttrTensor("value", ir.Tensor(array.reshape(1)))
             self._integers[value] = self._add(fill, fill, fill.inputs, [number])
@@ -89,7 +89,7 @@ class IntegerNodes:
         array = self._known.array(parameter)
         if array is None:
             return parameter
-        return self._writer.constant(array, ir.DataType.from_numpy(array.dtype))
+        return self._writer.add_constant(array, ir.DataType.from_numpy(array.dtype))
 
     def replace(self, old: ir.Value, new: ir.Value) -> None:
         """Let readers of a value read another one, which takes its name."""
@@ -119,7 +119,7 @@ class IntegerNodes:
             name = self._writer.new_name("integers" if like is node else op)
             value = ir.Value(name=name, type=ir.TensorType(self._dtype), shape=old.shape)
             new = ir.Node(domain, op, inputs, attributes, outputs=[value], name=name)
-            self._writer.insert(new)
+            self._writer.add(new)
         if like is node:
             new.doc_string = node.doc_string
             new.metadata_props.update(node.metadata_props)

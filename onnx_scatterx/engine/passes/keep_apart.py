@@ -19,13 +19,14 @@ from functools import partial
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget import within_limits
+from onnx_scatterx.engine.budget import own_budget, within_limits
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.runtime_fusions import Fusion, Rewrite, fusions
 from onnx_scatterx.engine.passes.step import Kind, Pass
 from onnx_scatterx.engine.plan import GraphContext
 from onnx_scatterx.engine.write import Writer
 from onnx_scatterx.graphs import remove_dead, replace_uses
+from onnx_scatterx.text import granted
 
 
 def keep_apart(job: Job) -> bool:
@@ -50,7 +51,8 @@ def keep_apart(job: Job) -> bool:
         writer = context.writer()
         for each in found:
             if each.second.graph is context.graph and not _is_harmless(each, context):
-                _separate(each, writer, context)
+                with own_budget():  # it is one node or two
+                    _separate(each, writer, context)
         made += writer.graph.made
     job.analyses.note(made)
     return bool(made)
@@ -92,14 +94,16 @@ def _separate(found: Fusion, writer: Writer, context: GraphContext) -> None:
         value = node.inputs[found.place]
         assert value is not None
         if found.rewrite is Rewrite.NOOP:
-            result = writer.node("Sum", node.inputs, dtype)
+            made = writer.fragment_of(lambda: writer.node("Sum", node.inputs, dtype))
         elif found.rewrite is not Rewrite.EXPAND:
-            apart = writer.node("Neg", [writer.node("Neg", [value], dtype)], dtype)
+            neg = partial(writer.node, "Neg", dtype=dtype)
+            apart = writer.write(lambda: neg([neg([value])]))
             node.replace_input_with(found.place, apart)
             return
         else:
-            result = _cut(node, value, writer, context)
-        result = writer.graph.take_name(node.outputs[0], result, dtype, is_new=True)
+            made = writer.fragment_of(lambda: _cut(node, value, writer, context))
+        committed = writer.graph.commit(granted(made))
+        result = writer.graph.take_name(node.outputs[0], committed, dtype)
     replace_uses(node.outputs[0], result)
     remove_dead([node])
 

@@ -14,6 +14,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis import Scope
 from onnx_scatterx.engine.budget import budget, within_limits
 from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.write import GraphWriter
 from onnx_scatterx.graphs import Names, all_nodes, is_operator, remove_dead, replace_uses
 
 
@@ -106,9 +107,10 @@ def _replace(
     if value.is_graph_output():
         if fixed or result.is_graph_output():
             name = names.new(f"{value.name}/Identity")
-            identity = ir.Node("", "Identity", [result], outputs=[ir.Value()], name=name)
-            graph.insert_before(node, identity)
-            (result,) = identity.outputs
+            writer = GraphWriter(graph, names, constant_nodes=True)
+            with writer.at(node):
+                output = ir.Value(name=name)
+                result = writer.add(ir.Node("", "Identity", [result], outputs=[output], name=name))
         replace_uses(value, result, keeps_name=True, unused=names.new(f"{value.name}/taken"))
     else:
         replace_uses(value, result)

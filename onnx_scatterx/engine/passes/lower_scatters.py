@@ -99,7 +99,7 @@ def _written(context: GraphContext, planned: GraphPlan) -> tuple[Outcome, list[i
         if why is not None and isinstance(why.detail, FloatReason):
             node.meta[QUANTIZED] = why.detail
     for node in (n for n in lifted if n.graph is not None):
-        why = refused.get(node) or Refusal(Reason.TOO_COSTLY)
+        why = refused.get(node) or outcome.unwritten.get(node) or Refusal(Reason.TOO_COSTLY)
         outcome.of(node).refusal = provenance.with_limit(node, why)
     # A scatter that only removed scatters read is removed, too, even if it was refused.
     outcome.note_dead([*unread, *refused])

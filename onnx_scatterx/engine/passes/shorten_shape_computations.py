@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import onnx_ir as ir
 
@@ -134,13 +135,14 @@ def _taken(shape: _Shape, removable: set[ir.Node]) -> set[ir.Node]:
 
 def _cost(shape: _Shape, numbers: Numbers) -> float:
     with numbers.writer.graph.at(shape.node):
-        trial = numbers.writer.dry_run(lambda: numbers.shape(shape.dims))
-    return float("inf") if isinstance(trial, Refusal) else trial.cost
+        nodes = numbers.writer.fragment_of(lambda: numbers.shape(shape.dims))
+    return float("inf") if isinstance(nodes, Refusal) else nodes.cost
 
 
 def _write(shapes: Sequence[_Shape], numbers: Numbers) -> None:
     for shape in shapes:
         with numbers.writer.graph.at(shape.node, shape.value.name or "shape"):
-            shape.node.replace_input_with(shape.input_index, numbers.shape(shape.dims))
+            value = numbers.writer.write(partial(numbers.shape, shape.dims))
+            shape.node.replace_input_with(shape.input_index, value)
     producers = (s.value.producer() for s in shapes)
     remove_dead([n for n in producers if n is not None])

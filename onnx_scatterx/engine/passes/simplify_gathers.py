@@ -79,7 +79,8 @@ def _simplify(
     provenance = round_.provenance
     for node in there:
         if node.graph is not None:
-            why = provenance.unmoved.get(node) or kept.get(node)
+            unwritten = outcome.unwritten.get(node)
+            why = unwritten or provenance.unmoved.get(node) or kept.get(node)
             by_rule = selection.unread.get(node)
             # A rule whose form takes more nodes needs no sign; what else is missing says more.
             costs = by_rule is not None and by_rule.reason is Reason.NO_GAIN

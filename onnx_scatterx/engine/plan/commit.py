@@ -18,7 +18,7 @@ from onnx_scatterx.engine.plan.selection import Selection
 from onnx_scatterx.engine.quantizers import QUANTIZED
 from onnx_scatterx.engine.terms import Term
 from onnx_scatterx.graphs import all_nodes, makers, reached, remove_dead, replace_uses
-from onnx_scatterx.text import Refusal, granted
+from onnx_scatterx.text import Refusal, attempt, granted
 
 _MOVES = (
     *("Expand", "Gather", "GatherElements", "GatherND", "Pad", "ReduceMax", "Reshape", "Slice"),
@@ -88,6 +88,8 @@ class Outcome:
     graph: ir.Graph
     provenance: Provenance  # as it was when the scatters were lowered
     nodes: dict[ir.Node, NodeOutcome] = field(default_factory=dict)
+    unwritten: dict[ir.Node, Refusal] = field(default_factory=dict)
+    """Why nodes are kept although there is a plan: what it writes at last is refused."""
     index_nodes: set[ir.Node] = field(default_factory=set)
     """They computed the indices of removed scatters."""
     gives_more: bool = False
@@ -118,20 +120,22 @@ class Outcome:
         return any(done.rules for done in self.nodes.values())
 
     def write(self, round_: RewriteRound, choice: Selection) -> bool:
-        """Write a selection into the graph; return whether there is anything to write."""
+        """Write a selection into the graph; return whether anything was written."""
+        written = False
         # In the graph's order: a node that is written once must precede all its readers.
         for node in list(round_.graph):
             if node in choice.shapes:
-                _write_shape(round_, node, choice.shapes[node])
+                written |= _write_shape(round_, node, choice.shapes[node])
             if node in choice.rewritings:
-                self._write(round_, node.outputs[0], choice.rewritings[node], {node})
+                written |= self._write(round_, node.outputs[0], choice.rewritings[node], {node})
             for value in [v for v in node.outputs if v in choice.values]:
                 plan = choice.values[value]
-                self._write(round_, value, plan, round_.provenance.absorbed[value])
-                self.of(node).rules |= plan.rules
+                if self._write(round_, value, plan, round_.provenance.absorbed[value]):
+                    self.of(node).rules |= plan.rules
+                    written = True
         moved = (v.producer() for v in round_.provenance.absorbed)
         remove_dead([*choice.rewritings, *choice.shapes, *(n for n in moved if n is not None)])
-        return bool(choice.rewritings or choice.values or choice.shapes)
+        return written
 
     def add_later(self, later: Outcome) -> None:
         """Add what was done with the scatters that were kept."""
@@ -142,32 +146,38 @@ class Outcome:
 
     def _write(
         self, round_: RewriteRound, value: ir.Value, plan: Plan, gone: Collection[ir.Node]
-    ) -> None:
+    ) -> bool:
+        """Write a value into the graph; return whether its nodes were not refused."""
         w, scope, producer = round_.writer, round_.context.scope, granted(value.producer())
+        metadata = {REPLACES: ", ".join(sorted(n.name or n.op_type for n in gone))}
+        if plan.work is not None:
+            metadata[WORK] = work_text(plan.work)
+        results = set(w.replaced.values())
+        known = round_.provenance.abstract(value)
+        with w.graph.at(producer, value.name, metadata):
+            # Other values were replaced since the plan was made, so that it is made for them.
+            fragment = w.fragment_of(plan.write, as_output=value.is_graph_output())
+            if isinstance(fragment, Refusal):
+                self.unwritten.update(dict.fromkeys(gone, fragment))
+                return False
+            committed = w.graph.commit(fragment)
+            result, new = committed.result, set(committed.nodes)
+            # If the data come from a node that cannot run, only what is written has a known type.
+            dtype = granted(known.dtype or value.dtype or result.dtype)
+            selects, path = _selects_floats(result, results), element_path(result, new.__contains__)
+            taken = w.graph.take_name(value, committed, dtype)
+        tensor = result.const_value
+        for node in gone:
+            done = self.of(node)
+            done.rules |= plan.rules
+            done.work, done.unique = plan.work, plan.unique
+            done.selects_floats |= selects
+            done.path += tuple(path)
+            done.is_constant |= tensor is not None
         changed = round_.changed_by_runtime.get(value)
         if changed is not None:
             for node in gone:
                 node.meta[QUANTIZED] = changed
-        metadata = {REPLACES: ", ".join(sorted(n.name or n.op_type for n in gone))}
-        if plan.work is not None:
-            metadata[WORK] = work_text(plan.work)
-        made = len(w.graph.made)
-        results = set(w.replaced.values())
-        known = round_.provenance.abstract(value)
-        with w.graph.at(producer, value.name, metadata):
-            result = w.resolve(plan.write())
-            new, tensor = set(w.graph.made[made:]), result.const_value
-            # If the data come from a node that cannot run, only what is written has a known type.
-            dtype = granted(known.dtype or value.dtype or result.dtype)
-            selects, path = _selects_floats(result, results), element_path(result, new.__contains__)
-            for node in gone:
-                done = self.of(node)
-                done.rules |= plan.rules
-                done.work, done.unique = plan.work, plan.unique
-                done.selects_floats |= selects
-                done.path += tuple(path)
-                done.is_constant |= tensor is not None
-            taken = w.graph.take_name(value, result, dtype, is_new=result.producer() in new)
         if taken is result and result.producer() in new and result.shape is None:
             result.shape = _declared(value, known.shape)
         result = taken
@@ -176,15 +186,19 @@ class Outcome:
         # Subgraphs that read it come later, and may use the abstract value.
         given = known if tensor is None else TensorValue.of_tensor(tensor)
         self.gives_more |= scope.values.setdefault(result, given).says_more_than(known)
+        return True
 
 
-def _write_shape(round_: RewriteRound, node: ir.Node, part: Sequence[Term]) -> None:
-    """Write the shape of a removed tensor from what is left."""
+def _write_shape(round_: RewriteRound, node: ir.Node, part: Sequence[Term]) -> bool:
+    """Write the shape of a removed tensor from what is left; return False if it is refused."""
     (value,) = node.outputs
     with round_.writer.graph.at(node, value.name or "shape"):
-        result = round_.numbers.shape(part)
+        result = attempt(lambda: round_.writer.write(lambda: round_.numbers.shape(part)))
+    if isinstance(result, Refusal):
+        return False
     replace_uses(value, result)
     round_.writer.replaced[value] = result
+    return True
 
 
 def _declared(value: ir.Value, known: Sequence[Term] | None) -> ir.Shape | None:

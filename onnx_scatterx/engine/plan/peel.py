@@ -46,7 +46,7 @@ class SubBox:
         """Cut a tensor axis by axis, write the box, and concatenate the rest around it."""
         w, dtype = self.context.writer, self.scatter.dtype
         if not cuts:
-            w.replaced[self.inner.data] = w.resolve(x)
+            w.let(self.inner.data, x)
             return write()
         (axis, (low, high)), *others = cuts
 

@@ -1,7 +1,7 @@
 """One graph to rewrite, and the cheapest plan for a region of it.
 
-The cost of a plan is counted on a dry run. Only selected plans are written, so a refusal never
-leaves a part of a plan in the graph.
+The cost of a plan is read off its nodes, a fragment. Only those of selected plans are committed, so
+a refusal never leaves a part of a plan in the graph.
 """
 
 from __future__ import annotations
@@ -119,13 +119,13 @@ class Planner:
 
         ``work`` is that of the rule itself.
         """
-        trial = self.writer.dry_run(write)
-        if isinstance(trial, Refusal):
-            return trial
+        nodes = self.writer.fragment_of(write)
+        if isinstance(nodes, Refusal):
+            return nodes
         rules = frozenset[Rule]((rule,)).union(*(p.rules for p in parts))
-        own = trial.cost - sum(p.cost for p in parts)
+        own = nodes.cost - sum(p.cost for p in parts)
         weight = self.costs.weigh(own, work, self.dtype) + sum(p.weight for p in parts)
-        return Plan(write, None, trial.cost, weight, rules, tuple(trial.inputs))
+        return Plan(write, None, nodes.cost, weight, rules, tuple(nodes.inputs))
 
     def other_views(self, view: View, region: Region) -> Iterator[tuple[ExistingView, View]]:
         """Yield values of the graph that have all of a region, and the region as a view of each."""

@@ -26,7 +26,7 @@ from onnx_scatterx.engine.plan.rule import (
 )
 from onnx_scatterx.engine.quantizers import has_quantizers, objection
 from onnx_scatterx.engine.terms import Symbol, Term
-from onnx_scatterx.engine.write import DryRun, Numbers
+from onnx_scatterx.engine.write import Fragment, Numbers
 from onnx_scatterx.text import FloatReason, Reason, Refusal, attempt
 
 T = TypeVar("T")
@@ -100,8 +100,8 @@ class RewriteRound:
             return Refusal(Reason.UNKNOWN_TYPE)
         plan = self._narrowed(Planner(self, dtype).best(Region.of(mosaic)), value)
         if isinstance(plan, Plan) and (value.is_graph_output() or self._quantized):
-            trial = self._dry_run(plan, value)
-            plan = trial if isinstance(trial, Refusal) else plan
+            nodes = self._judged(plan, value)
+            plan = nodes if isinstance(nodes, Refusal) else plan
         limit = self._worth(value) + 2 * len(mosaic.cells)
         if isinstance(plan, Plan) and plan.cost > limit:
             return Refusal(Reason.TOO_COSTLY, f"{plan.cost} nodes")
@@ -229,17 +229,17 @@ class RewriteRound:
     def _tried(
         self, rule: Rule, node: ir.Node, planned: Callable[[], Plan | Refusal]
     ) -> Plan | Refusal:
-        """Return the plan of a rule for a node, after a dry run of it."""
+        """Return the plan of a rule for a node, with what its nodes cost and read."""
         budget().charge_part(PRICES.rule)
         (output,) = node.outputs
         plan = attempt(lambda: self._narrowed(planned(), output))
         if isinstance(plan, Refusal):
             return plan
-        trial = self._dry_run(plan, output)
-        if isinstance(trial, Refusal):
-            return trial
-        inputs = tuple(trial.inputs)
-        return replace(plan, cost=trial.cost, inputs=inputs, rules=frozenset({rule}))
+        nodes = self._judged(plan, output)
+        if isinstance(nodes, Refusal):
+            return nodes
+        inputs = tuple(nodes.inputs)
+        return replace(plan, cost=nodes.cost, inputs=inputs, rules=frozenset({rule}))
 
     def _narrowed(self, plan: Plan | Refusal, value: ir.Value) -> Plan | Refusal:
         """Return a plan for a value that writes its own element type, also if in a wider one."""
@@ -249,18 +249,18 @@ class RewriteRound:
         write = self.writer.narrowed(plan.write, dtype or value.dtype, as_output=as_output)
         return replace(plan, write=write)
 
-    def _dry_run(self, plan: Plan, value: ir.Value) -> DryRun | Refusal:
-        """Return the dry run of a plan for a value, or why the plan is not written."""
-        trial = self.writer.dry_run(plan.write, as_output=value.is_graph_output())
-        if isinstance(trial, Refusal):
-            return trial
-        reason = objection(value, trial, self.context.known) if self._quantized else None
+    def _judged(self, plan: Plan, value: ir.Value) -> Fragment | Refusal:
+        """Return the nodes of a plan for a value, or why the plan is not written."""
+        nodes = self.writer.fragment_of(plan.write, as_output=value.is_graph_output())
+        if isinstance(nodes, Refusal):
+            return nodes
+        reason = objection(value, nodes, self.context.known) if self._quantized else None
         if reason is None:
             self.changed_by_runtime.pop(value, None)
-            return trial
+            return nodes
         self.changed_by_runtime[value] = reason
         required = self.context.target.onnxruntime or self._is_strict
-        return Refusal(Reason.QUANTIZER, reason) if required else trial
+        return Refusal(Reason.QUANTIZER, reason) if required else nodes
 
     def shape_part(self, node: ir.Node) -> Sequence[Term] | None:
         """Return the elements of a Shape of a removable value, if one node writes them without it.
@@ -275,5 +275,5 @@ class RewriteRound:
         if output.is_graph_output() or part is None:
             return None
         write = partial(self.numbers.shape, part)
-        trial = self._within(node, lambda: self.writer.dry_run(write))
-        return part if not isinstance(trial, Refusal) and trial.cost <= 1 else None
+        nodes = self._within(node, lambda: self.writer.fragment_of(write))
+        return part if not isinstance(nodes, Refusal) and nodes.cost <= 1 else None

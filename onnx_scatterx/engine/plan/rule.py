@@ -78,7 +78,7 @@ class Region(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """A way to write a value. A dry run of ``write`` finds its cost and its inputs."""
+    """A way to write a value. The nodes that ``write`` writes have its cost and its inputs."""
 
     write: Callable[[], ir.Value]
     work: Term | None = None  # of a dense form: elements of its largest tensor
@@ -151,7 +151,7 @@ class Context:
     ) -> tuple[ir.Value, Context]:
         """Return a value that stands for a tensor to be written, and the context that knows it.
 
-        Before a node reads it, the writer must know what it is ``replaced`` by.
+        Before a node reads it, the writer must know what it stands for (``Writer.let``).
         """
         value = ir.Value(name=name, type=ir.TensorType(dtype))
         described = self.provenance.describing(value, TensorValue(dtype, shape))

@@ -11,7 +11,7 @@ from onnx_scatterx.engine.quantizers.quantization import QUANTIZERS, is_quantize
 from onnx_scatterx.graphs import reached
 
 Steps = Mapping[ir.Value, tuple[str, Sequence[ir.Value | None]]]
-"""Nodes that are written on trial: the operator and the inputs, by the output."""
+"""The nodes of a fragment: the operator and the inputs, by the output."""
 
 MOVED_PAST = {"Identity", "MaxPool", "Reshape", "Slice", "Squeeze", "Transpose", "Unsqueeze"}
 """ONNX Runtime moves quantizers past these operators. It removes Identity."""
@@ -47,7 +47,7 @@ def quantizers_below(
 
 
 def dequantizers(values: Sequence[ir.Value | None], steps: Steps) -> list[ir.Node]:
-    """Return the quantizers whose floats may reach values, some of which are written on trial."""
+    """Return the quantizers whose floats may reach values, some of which are new."""
     quantizers, seen, stack = [], set(values), list(values)
     while stack:
         value = stack.pop()

@@ -34,7 +34,7 @@ from onnx_scatterx.engine.quantizers.quantization import (
     operands_of,
     quantization_of,
 )
-from onnx_scatterx.engine.write import DryRun
+from onnx_scatterx.engine.write import Fragment
 from onnx_scatterx.graphs import is_operator, reached
 from onnx_scatterx.text import FloatReason
 
@@ -121,27 +121,28 @@ def is_rejected(node: ir.Node, known: GraphValues) -> bool:
     return _has_one_scale(node, known) and _moved_down(node, known) is FloatReason.REJECTED
 
 
-def objection(value: ir.Value, trial: DryRun, known: GraphValues) -> FloatReason | None:
-    """Return why nodes that were written on trial must not replace a value.
+def objection(value: ir.Value, nodes: Fragment, known: GraphValues) -> FloatReason | None:
+    """Return why the nodes of a fragment must not replace a value.
 
     ONNX Runtime moves the quantizers past Slices, Reshapes and Transposes. So if the new nodes end
     with these, what stands before them meets what reads the value.
     """
     producer = value.producer()
-    if producer is None or trial.result is None:
+    if producer is None or nodes.result is None:
         return None
-    for op, inputs in trial.steps.values():
-        above = dequantizers(inputs[:1], trial.steps) if op in MOVED_PAST else []
+    steps = nodes.steps
+    for op, inputs in steps.values():
+        above = dequantizers(inputs[:1], steps) if op in MOVED_PAST else []
         for quantizer in above:
             fault = _moved_down(quantizer, known)
             if fault is not None or not known.is_exact(quantizer):
                 return fault or FloatReason.INEXACT
-    op, inputs = before_moves(trial.result, trial.steps)
+    op, inputs = before_moves(nodes.result, steps)
     if op == "DequantizeLinear":
         readers = quantizers_below(producer, of=lambda node: is_operator(node, _IN_INTEGERS))
-        is_between = any(_is_between(n.op_type, n.inputs, n, trial.steps) for n in readers)
+        is_between = any(_is_between(n.op_type, n.inputs, n, steps) for n in readers)
         return FloatReason.INTEGER_KERNEL if is_between else None
-    return _computed_in_integers(op, inputs, producer, trial.steps, known)
+    return _computed_in_integers(op, inputs, producer, steps, known)
 
 
 def exposed(node: ir.Node, known: GraphValues) -> FloatReason | None:

@@ -3,7 +3,7 @@
 Come here for the writer, for sizes and positions that are written as nodes, for other forms of a
 node that a target does not take, for the element types that ONNX Runtime has kernels of, and for
 ScatterX nodes with the functions that they fall back to; not for what to write
-(that is in ``engine.plan`` and the rules). A dry run counts the nodes; what they weigh, and which
+(that is in ``engine.plan`` and the rules). A fragment counts its nodes; what they weigh, and which
 target takes them, is in ``engine.device``.
 """
 
@@ -16,9 +16,10 @@ from onnx_scatterx.faces import face
 if TYPE_CHECKING:
     from onnx_scatterx.engine.write.available import AvailableValues as AvailableValues
     from onnx_scatterx.engine.write.cuts import Cut as Cut
-    from onnx_scatterx.engine.write.dry_run import DryRun as DryRun
     from onnx_scatterx.engine.write.forms import has_other_forms as has_other_forms
     from onnx_scatterx.engine.write.forms import instead_of as instead_of
+    from onnx_scatterx.engine.write.fragment import Fragment as Fragment
+    from onnx_scatterx.engine.write.graph_writer import GraphWriter as GraphWriter
     from onnx_scatterx.engine.write.kernels import has_kernel as has_kernel
     from onnx_scatterx.engine.write.kernels import needed as needed
     from onnx_scatterx.engine.write.native.attached import add_fallbacks as add_fallbacks
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
     from onnx_scatterx.engine.write.native.nodes import is_native as is_native
     from onnx_scatterx.engine.write.native.unique import is_unique as is_unique
     from onnx_scatterx.engine.write.numbers import Numbers as Numbers
+    from onnx_scatterx.engine.write.operators import INT64_MAX as INT64_MAX
     from onnx_scatterx.engine.write.outer_values import OuterValues as OuterValues
     from onnx_scatterx.engine.write.reduction import Reduction as Reduction
     from onnx_scatterx.engine.write.reduction import is_ordered as is_ordered
-    from onnx_scatterx.engine.write.writer import INT64_MAX as INT64_MAX
     from onnx_scatterx.engine.write.writer import Writer as Writer
 else:
     __getattr__, __dir__, __all__ = face(
@@ -39,16 +40,18 @@ else:
         {
             "available": "AvailableValues",
             "cuts": "Cut",
-            "dry_run": "DryRun",
             "forms": "has_other_forms instead_of",
+            "fragment": "Fragment",
+            "graph_writer": "GraphWriter",
             "kernels": "has_kernel needed",
             "native.attached": "add_fallbacks needs_fallbacks",
             "native.fallback": "FallbackSpec",
             "native.nodes": "Encoding is_native",
             "native.unique": "is_unique",
             "numbers": "Numbers",
+            "operators": "INT64_MAX",
             "outer_values": "OuterValues",
             "reduction": "Reduction is_ordered",
-            "writer": "INT64_MAX Writer",
+            "writer": "Writer",
         },
     )

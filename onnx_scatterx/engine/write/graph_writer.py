@@ -1,15 +1,20 @@
-"""Adds nodes and constants to a graph, before an insertion point, under names of its own."""
+"""Adds fragments to a graph, before an insertion point, under names of its own.
+
+At the commit the graph is asked: whether a value was replaced since, whether it still has a
+constant, and whether an equal node stands before the insertion point.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.write.dry_run import Attributes, MadeValues
+from onnx_scatterx.engine.write.abstract_values import frozen
+from onnx_scatterx.engine.write.fragment import Constants, Fragment, Step
 from onnx_scatterx.graphs import Names
 
 
@@ -21,30 +26,27 @@ class _Insertion(NamedTuple):
     metadata: Mapping[str, str]  # of each: the node that it replaces
 
 
-class _Written(dict[object, ir.Value]):
-    """Values by the keys of their nodes or constants, as long as a graph has them.
+class Committed(NamedTuple):
+    """What became of a fragment in the graph."""
 
-    A pass removes nodes between those that it writes. If nothing else reads a written node or
-    constant, this is removed, too, and must not be read again.
-    """
+    result: ir.Value
+    output: ir.Value  # the result, or an Identity of it
+    nodes: list[ir.Node]  # that were added
+    of: Callable[[ir.Value], ir.Value]  # the value of the graph for one of the fragment
 
-    def get(self, key: object, default: Any = None) -> Any:
-        value = super().get(key)
-        if value is None:
-            return default
-        node = value.producer()
-        if node is not None:
-            return default if node.graph is None else value
-        return value if value.is_initializer() or value.is_graph_input() else default
+    @property
+    def is_new(self) -> bool:
+        """Whether a node that was added makes the output."""
+        return self.output.producer() in self.nodes
 
 
 class GraphWriter:
-    """Adds nodes to a graph before an insertion point; equal constants are made once.
+    """Commits fragments to a graph before an insertion point.
 
     If ``constant_nodes``, constants are nodes: functions have no initializers, and before IR
-    version 4 an initializer is an input too. If there is ``known``, what is known of new values is
-    noted there. An insertion point has ``metadata``, which is added to every new node: it names
-    what the node replaces.
+    version 4 an initializer is an input too. An insertion point has ``metadata``, which is added to
+    every new node: it names what the node replaces. ``resolve`` gives the replacement of a value,
+    or the value itself.
     """
 
     def __init__(
@@ -53,15 +55,17 @@ class GraphWriter:
         names: Names,
         *,
         constant_nodes: bool,
-        known: MadeValues | None = None,
+        resolve: Callable[[ir.Value], ir.Value] = lambda value: value,
     ) -> None:
-        self.known = known
-        self.made: list[ir.Node] = []
-        self.written = _Written()
+        self.constants = Constants()
+        self.constant_nodes = constant_nodes
         self._graph = graph
         self._names = names
-        self._constant_nodes = constant_nodes
+        self._resolve = resolve
         self._insertion = _Insertion(None, "scatterx", {})
+        self.made: list[ir.Node] = []  # the nodes that were added, each after those that it reads
+        self._points: dict[ir.Node, ir.Node] = {}  # where each of them was inserted
+        self._order: dict[ir.Node, float] = {}  # of nodes: adding and removing others keeps it
 
     @contextmanager
     def at(
@@ -76,96 +80,167 @@ class GraphWriter:
             self._insertion = outer
 
     @property
+    def point(self) -> ir.Node | None:
+        """The node before which nodes are added, or None outside of ``at``."""
+        return self._insertion.node
+
+    @property
     def insertion_point(self) -> ir.Node:
         """The node before which nodes are added."""
         assert self._insertion.node is not None, "nodes are added within `at`"
         return self._insertion.node
 
-    @property
-    def metadata(self) -> Mapping[str, str]:
-        """The metadata of every new node."""
-        return self._insertion.metadata
-
     def new_name(self, what: str) -> str:
         """Return a name for a new value."""
         return self._names.new(f"{self._insertion.prefix}/{what}")
 
-    def insert(self, node: ir.Node) -> None:
-        """Add a node that was created elsewhere."""
-        if self.known is not None:
-            self.known.add_outputs(node)
+    def commit(self, fragment: Fragment) -> Committed:
+        """Add the nodes of a fragment to the graph.
+
+        A node is not added if an equal one stands before the insertion point. A fragment is
+        committed once, where it belongs.
+        """
+        assert fragment.at is self.insertion_point, "a fragment for another insertion point"
+        before = len(self.made)
+        placed: dict[ir.Value, ir.Value] = {}
+
+        def current(value: ir.Value) -> ir.Value:
+            if value in placed:
+                return placed[value]
+            return value if fragment.made(value) else self._resolve(value)
+
+        for item in fragment.items:
+            if isinstance(item, ir.Value):
+                placed[item] = self._constant(item)
+                continue
+            inputs = [v if v is None else current(v) for v in item.inputs]
+            equal = None if item.own or item.node is not None else self._equal(item, inputs)
+            if equal is not None:
+                placed[item.outputs[0]] = equal
+            else:
+                self._insert(self._node(item, inputs))
+        if fragment.known is not None:
+            known = fragment.new_values.items()
+            fragment.known.update({v: k for v, k in known if v not in placed})
+        assert fragment.result is not None
+        result = current(fragment.result)
+        output = result if fragment.output is None else current(fragment.output)
+        return Committed(result, output, self.made[before:], current)
+
+    def add(self, node: ir.Node) -> ir.Value:
+        """Add a node as it is, whatever the target takes; return its first output."""
+        fragment = Fragment(0, self.constants, self.insertion_point, result=node.outputs[0])
+        fragment.insert(node)
+        return self.commit(fragment).result
+
+    def add_constant(self, array: np.ndarray, dtype: ir.DataType) -> ir.Value:
+        """Add a constant as it is, whatever the target takes."""
+        fragment = Fragment(0, self.constants, self.insertion_point)
+        fragment.result = fragment.constant(array, dtype)
+        return self.commit(fragment).result
+
+    def _insert(self, node: ir.Node) -> None:
         self._graph.insert_before(self.insertion_point, node)
+        self._points[node] = self.insertion_point
         self.made.append(node)
 
-    def node(
-        self,
-        op: str,
-        inputs: Sequence[ir.Value | None],
-        dtype: ir.DataType | None,
-        attributes: Attributes,
-    ) -> ir.Value:
-        """Add a node with one output of an element type."""
-        node = self._node(op, inputs, dtype, attributes)
-        self.insert(node)
-        return node.outputs[0]
-
-    def _node(
-        self,
-        op: str,
-        inputs: Sequence[ir.Value | None],
-        dtype: ir.DataType | None,
-        attributes: Attributes,
-    ) -> ir.Node:
-        settings = [ir.convenience.convert_attribute(k, v) for k, v in attributes.items()]
-        kind, name = None if dtype is None else ir.TensorType(dtype), self.new_name(op)
-        outputs, metadata = [ir.Value(name=name, type=kind)], dict(self.metadata)
+    def _node(self, step: Step, inputs: list[ir.Value | None]) -> ir.Node:
+        """Return a node of a fragment with its names; one that was made elsewhere keeps them."""
+        is_named = bool(step.outputs[0].name)
+        for value in step.outputs:
+            value.name = value.name or self.new_name(step.op)
+        if step.node is not None:
+            for i, given in enumerate(inputs):
+                step.node.replace_input_with(i, given)
+            if not is_named:
+                step.node.name = step.node.name or step.outputs[0].name
+            step.node.metadata_props.update(self._insertion.metadata)
+            return step.node
         return ir.Node(
-            "", op, inputs, settings, outputs=outputs, name=name, metadata_props=metadata
+            "",
+            step.op,
+            inputs,
+            [ir.convenience.convert_attribute(k, v) for k, v in step.attributes.items()],
+            outputs=step.outputs,
+            name=step.outputs[0].name,
+            metadata_props=dict(self._insertion.metadata),
         )
 
-    def constant(
-        self, array: np.ndarray | Sequence[int], dtype: ir.DataType | None = None
-    ) -> ir.Value:
-        """Return a constant: an initializer, or a Constant node if there can be no initializer."""
-        array = np.asarray(array, None if dtype else np.int64, order="C")
-        dtype = dtype or ir.DataType.INT64
-        key = (dtype.name, array.shape, array.tobytes())
-        keep = array.dtype != object
-        present: ir.Value | None = self.written.get(key) if keep else None
-        if present is not None:
-            return present
-        name = self.new_name("constant")
-        tensor = ir.Tensor(array, dtype=dtype, name=name)
-        value = ir.Value(
-            name=name, type=ir.TensorType(dtype), shape=ir.Shape(array.shape), const_value=tensor
-        )
-        if self._constant_nodes:
-            node = ir.Node(
-                "", "Constant", [], [ir.AttrTensor("value", tensor)], outputs=[value], name=name
-            )
-            self.insert(node)
+    def _equal(self, step: Step, inputs: list[ir.Value | None]) -> ir.Value | None:
+        """Return the output of an added node that equals one, and stands before it."""
+        uses = min((v.uses() for v in inputs if v is not None), key=len, default=())
+        for node in dict.fromkeys(use.node for use in uses):
+            if (
+                node.op_type == step.op
+                and node in self._points
+                and len(node.outputs) == 1
+                and list(node.inputs) == inputs
+                and _attributes(node) == frozen(step.attributes)
+                and node.domain == ""
+                and self._stands_before(node)
+            ):
+                return node.outputs[0]
+        return None
+
+    def _constant(self, value: ir.Value) -> ir.Value:
+        """Return a constant in the graph, before the insertion point."""
+        value = self.constants.shared(value)
+        node = value.producer()
+        if value.is_initializer() and value.graph is self._graph:
+            return value
+        if node is not None and node.graph is self._graph and self._stands_before(node):
+            return value
+        tensor = value.const_value
+        assert tensor is not None
+        if node is not None or value.is_initializer():  # it stands elsewhere
+            tensor = ir.Tensor(tensor.raw, dtype=tensor.dtype)
+            value = ir.Value(type=value.type, shape=value.shape, const_value=tensor)
+        value.name = self.new_name("constant")
+        if self.constant_nodes:
+            given = [ir.AttrTensor("value", tensor)]
+            self._insert(ir.Node("", "Constant", [], given, outputs=[value], name=value.name))
         else:
             self._graph.register_initializer(value)
-        if keep:
-            self.written[key] = value
         return value
 
+    def _stands_before(self, node: ir.Node) -> bool:
+        """Return whether an added node stands before the insertion point."""
+        here = self.insertion_point
+        if node.graph is not self._graph:
+            return False
+        if self._points.get(node) is here:
+            return True
+        point = self._order.get(self._points[node])
+        if point is not None and point.is_integer():
+            self._order.setdefault(node, point - 0.5)
+        if not {node, here} <= self._order.keys():
+            self._order = {n: float(i) for i, n in enumerate(self._graph)}
+        return self._order[node] < self._order[here]
+
     def take_name(
-        self, value: ir.Value, result: ir.Value, dtype: ir.DataType | None, *, is_new: bool
+        self, value: ir.Value, committed: Committed, dtype: ir.DataType | None
     ) -> ir.Value:
         """Give a result the name of the value that it replaces, so that readers do not change.
 
         An output of the graph keeps its name through an Identity if the result has one of its own.
         """
-        own = is_new and not result.uses() and not result.is_graph_output()
+        result = committed.output
+        own = committed.is_new and not result.uses() and not result.is_graph_output()
         if not own and not value.is_graph_output():
             return result
         if not own:
-            identity = self._node("Identity", [result], dtype, {})
-            self._graph.insert_before(self.insertion_point, identity)
-            (result,) = identity.outputs
+            output = ir.Value(type=None if dtype is None else ir.TensorType(dtype))
+            fragment = Fragment(0, self.constants, self.insertion_point, result=output)
+            fragment.append(Step("Identity", [result], {}, [output], own=True))
+            result = self.commit(fragment).output
         if value.is_graph_output():
             result.type, result.shape = value.type, value.shape
             result.metadata_props.update(value.metadata_props)
         result.name, value.name = value.name, self._names.new(f"{value.name}/replaced")
         return result
+
+
+def _attributes(node: ir.Node) -> tuple[object, ...]:
+    """Return the attributes of a node as a key, as ``frozen`` does."""
+    given = ((name, attribute.value) for name, attribute in node.attributes.items())
+    return tuple((k, tuple(v) if isinstance(v, (list, tuple)) else v) for k, v in given)

@@ -14,11 +14,9 @@ def top(
 
     It sorts in ascending order from operator set 11 on. Equal elements keep their order.
     """
-    values, indices = [
-        ir.Value(name=w.new_name("TopK"), type=ir.TensorType(kind)) for kind in (dtype, _INT64)
-    ]
+    values, indices = [ir.Value(type=ir.TensorType(kind)) for kind in (dtype, _INT64)]
     settings = {"axis": axis, "largest": int(largest), "sorted": 1}
     attributes = [ir.AttrInt64(name, number) for name, number in settings.items()]
     outputs = [values, indices]
-    w.insert(ir.Node("", "TopK", [x, count], attributes, outputs=outputs, name=values.name))
+    w.insert(ir.Node("", "TopK", [x, count], attributes, outputs=outputs))
     return values, indices

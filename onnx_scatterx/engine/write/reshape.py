@@ -67,8 +67,8 @@ def _target(numbers: TermEmitter, old: Shape, new: Shape, facts: Facts) -> _NewS
         return _NewShape(list(new), allowzero=modern, hidden=not modern) if one else copying
 
     def cost(target: _NewShape) -> float:
-        trial = numbers.writer.dry_run(lambda: numbers.shape(target.dims))
-        return math.inf if isinstance(trial, Refusal) else trial.cost
+        nodes = numbers.writer.fragment_of(lambda: numbers.shape(target.dims))
+        return math.inf if isinstance(nodes, Refusal) else nodes.cost
 
     return min(copying, _NewShape(list(new)), key=cost)
 

@@ -18,8 +18,8 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis import Scope
 from onnx_scatterx.engine.terms import Atom, FloorDiv, Indicator, PositivePart, Symbol, Term, term
 from onnx_scatterx.engine.write.available import AvailableValues, ExistingValues, scalar_load
-from onnx_scatterx.engine.write.writer import INT64_MAX, Writer
-from onnx_scatterx.graphs import made_by
+from onnx_scatterx.engine.write.operators import INT64_MAX
+from onnx_scatterx.engine.write.writer import Writer
 from onnx_scatterx.text import Reason, RefusedError
 
 _INT64 = ir.DataType.INT64
@@ -257,7 +257,8 @@ class TermEmitter:
             return self.writer.node("Shape", [value], _INT64)
         vector = self.writer.concat([self.vector(d) for d in dims], _INT64, 0)
         # ONNX Runtime fuses two Reshapes, even if the first one makes the shape of the second.
-        return self.writer.node("Abs", [vector], _INT64) if made_by(vector, "Reshape") else vector
+        is_fused = self.writer.fragment.operator_of(vector) == "Reshape"
+        return self.writer.node("Abs", [vector], _INT64) if is_fused else vector
 
 
 def _counted(write: Callable[[_Count], Any]) -> int:

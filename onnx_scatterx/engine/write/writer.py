@@ -1,7 +1,6 @@
 """Writes operators before a node of a graph, each node once, in a form that the target takes.
 
-What is written goes to the graph, or is counted in a dry run (``on trial``). Operators that have
-several versions are written in that of the model's operator set.
+What is written goes into a fragment, which may be committed.
 """
 
 from __future__ import annotations
@@ -11,27 +10,28 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis import Scope
+from onnx_scatterx.engine.analysis import Scope, TensorValue
 from onnx_scatterx.engine.terms import Term
-from onnx_scatterx.engine.write.dry_run import Attributes, DryRun, MadeValues, frozen
+from onnx_scatterx.engine.write.abstract_values import AbstractValues, Attributes, frozen
 from onnx_scatterx.engine.write.forms import other_form
 from onnx_scatterx.engine.write.forms.request import Request
+from onnx_scatterx.engine.write.fragment import Fragment
 from onnx_scatterx.engine.write.graph_writer import GraphWriter
-from onnx_scatterx.engine.write.kernels import WIDER, sized, widened
+from onnx_scatterx.engine.write.kernels import WIDER, lacking, sized, widened
+from onnx_scatterx.engine.write.operators import Operators
 from onnx_scatterx.engine.write.spelled_alike import is_spelled_alike
 from onnx_scatterx.graphs import Names
 from onnx_scatterx.targets import STANDARD, Target
-from onnx_scatterx.text import Reason, Refusal, RefusedError, refuse_unless
-
-INT64_MAX = 2**63 - 1  # a Slice that ends here runs to the end of the axis
+from onnx_scatterx.text import Reason, Refusal, RefusedError, granted, refuse_unless
 
 
-class Writer:
+class Writer(Operators):
     """Writes nodes; equal nodes and constants are made once, and nodes that do nothing are omitted.
 
-    A node that ``target`` does not take is written in another form (``forms``), or a ``dry_run``
-    refuses it; ``scope`` has the abstract values of existing values. ``graph`` has the place where
-    nodes are added. A value that is ``replaced`` is not read, but its replacement.
+    Nodes are written into a ``fragment``. One that ``target`` does not take is written in another
+    form (``forms``), or the fragment is refused; ``scope`` has the abstract values of existing
+    values. ``graph`` has the place where fragments are committed. A value that is ``replaced`` is
+    not read, but its replacement.
     """
 
     def __init__(
@@ -44,8 +44,9 @@ class Writer:
         target: Target = STANDARD,
     ) -> None:
         limited = target.is_limited or target.static_only
-        known = MadeValues(scope) if limited else None
-        self.graph = GraphWriter(graph, names, constant_nodes=constant_nodes, known=known)
+        self.graph = GraphWriter(
+            graph, names, constant_nodes=constant_nodes, resolve=lambda value: self.resolve(value)
+        )
         self.target = target
         self.facts = scope.facts
         self.overridable = scope.overridable
@@ -54,44 +55,53 @@ class Writer:
         self.wider = {} if target.has_scatterx else WIDER
         self.replaced: dict[ir.Value, ir.Value] = {}
         self._values = scope.values
-        self._trial: DryRun | None = None
-        self._sink: DryRun | GraphWriter = self.graph  # where nodes go
-        self._drafts: dict[object, ir.Value] = {}  # constants of dry runs
+        self._known = AbstractValues(scope) if limited else None
+        self._fragment: Fragment | None = None  # where nodes go
         self.in_other_form: set[str] = set()  # operators for which another form is being written
 
-    def dry_run(
-        self, write: Callable[[], ir.Value], *, as_output: bool = False, given_rank: int = 0
-    ) -> DryRun | Refusal:
-        """Return the nodes of a dry run, or why the target or ONNX Runtime does not take them.
+    @property
+    def fragment(self) -> Fragment:
+        """The fragment that is being written."""
+        assert self._fragment is not None, "nodes are written into a fragment"
+        return self._fragment
 
-        If ``as_output``, the result gets a name of its own, by an Identity if necessary. The graph
-        has tensors of ``given_rank`` dims already.
+    def fragment_of(
+        self, write: Callable[[], ir.Value], *, as_output: bool = False, given_rank: int = 0
+    ) -> Fragment | Refusal:
+        """Return the nodes that a function writes, or why the target or ONNX Runtime refuses them.
+
+        They belong to the insertion point. If ``as_output``, the result gets a name of its own, by
+        an Identity if necessary. The graph has tensors of ``given_rank`` dims already.
         """
-        outer, known = (self._trial, self._sink), self._sink.known
-        inner = None if known is None else MadeValues(known.scope, known)
-        trial = DryRun(self.version, inner, self._drafts, given_rank=given_rank)
-        self._trial = self._sink = trial
+        outer, at = self._fragment, self.graph.point
+        made = Fragment(self.version, self.graph.constants, at, self._known, outer)
+        made.given_rank = given_rank
+        self._fragment = made
         try:
-            result = trial.result = write()
-            if not trial.made(result):
-                trial.read([result])
-                if as_output:
-                    self.node("Identity", [result], self._dtype_of(result))
+            result = made.result = write()
+            if not made.made(result):
+                made.read([result])
+            is_node = result in made.by_output or (made.made(result) and self.graph.constant_nodes)
+            if as_output and not is_node:
+                made.output = self.node("Identity", [result], self._dtype_of(result))
+                self._not_shared(made.output)
         except RefusedError as error:
             return error.refusal
         finally:
-            self._trial, self._sink = outer
-        return trial.refusal(self.target.name) or trial
+            self._fragment = outer
+        return made.refusal(self.target.name) or made
+
+    def write(self, write: Callable[[], ir.Value]) -> ir.Value:
+        """Commit the nodes that a function writes, and return the result, or refuse them."""
+        return self.graph.commit(granted(self.fragment_of(write))).result
 
     def surcharge(self, nodes: int) -> None:
-        """Count the nodes that are written on trial as more than they are."""
-        if self._trial is not None:
-            self._trial.surcharge += nodes
+        """Count the nodes of the fragment as more than they are."""
+        self.fragment.surcharge += nodes
 
     def note_index(self, value: ir.Value, size: Term, *, from_zero: bool) -> None:
         """Note that the elements of a value are indices of an axis of a size."""
-        if self._sink.known is not None:
-            self._sink.known.add_index(value, size, from_zero=from_zero)
+        self.fragment.note_index(value, size, from_zero=from_zero)
 
     def _dtype_of(self, value: ir.Value) -> ir.DataType | None:
         """Return the element type of a value, if it is known."""
@@ -99,35 +109,39 @@ class Writer:
         return value.dtype or (None if known is None else known.dtype)
 
     def resolve(self, value: ir.Value) -> ir.Value:
-        """Return the replacement of a value; plans are made before anything is written."""
+        """Return the replacement of a value; plans are made before anything is committed."""
+        here = self._fragment
+        while here is not None:
+            value, here = here.placeholders.get(value, value), here.within
         while value in self.replaced:
             value = self.replaced[value]
         return value
 
-    def new_name(self, what: str) -> str:
-        """Return a name for a new value; none on trial."""
-        return self._sink.new_name(what)
+    def let(self, placeholder: ir.Value, value: ir.Value) -> None:
+        """Let nodes of the fragment that read a placeholder read a value."""
+        self.fragment.placeholders[placeholder] = self.resolve(value)
 
     def constant(
         self, array: np.ndarray | Sequence[int], dtype: ir.DataType | None = None
     ) -> ir.Value:
         """Return a constant: an initializer, or a Constant node if there can be no initializer."""
-        return self._sink.constant(array, dtype)
+        if dtype is not None and dtype.is_string():
+            raise RefusedError(Reason.NO_KERNEL, lacking("Constant", dtype))
+        return self.fragment.constant(array, dtype)
 
     def insert(self, node: ir.Node) -> ir.Value:
         """Add a node that was created elsewhere, and return its first output."""
         inputs = [v if v is None else self.resolve(v) for v in node.inputs]
         for i, value in enumerate(inputs):
             node.replace_input_with(i, value)
-        if self._trial is None:
-            node.metadata_props.update(self.graph.metadata)
-            self.graph.insert(node)
-        else:
-            self._trial.outputs(node)
-            for i in range(len(inputs)):
-                node.replace_input_with(i, None)
-            self.node(node.op_type, inputs, node.outputs[0].dtype)
-        return node.outputs[0]
+        op, output, fragment = node.op_type, node.outputs[0], self.fragment
+        fragment.charge(op, inputs, output.dtype)
+        request = self.request(op, inputs, output.dtype, {})
+        fragment.insert(node)
+        if request is not None:
+            fragment.missing.update(dict.fromkeys(self._objections(request)))
+            fragment.check_rank(op, request.result, self.target.max_rank)
+        return output
 
     def node(
         self,
@@ -136,7 +150,7 @@ class Writer:
         dtype: ir.DataType | None,
         **attributes: int | float | str | Sequence[int],
     ) -> ir.Value:
-        """Add a node with one output of an element type, or return an existing equal one.
+        """Write a node with one output of an element type, or return an existing equal one.
 
         A node of a type that ONNX Runtime only casts has inputs and output of a wider type.
         """
@@ -149,29 +163,31 @@ class Writer:
                 v if v is None else widened(self, v, self._dtype_of(v), dtype) for v in inputs
             ]
             dtype = self.wider[dtype]
-        written = self._sink.written
+        fragment = self.fragment
         key = (op, tuple(inputs), frozen(attributes))
-        value = written.get(key)
+        value = fragment.written.get(key)
         if value is not None:
             return value
         request = self.request(op, inputs, dtype, attributes)
         if request is None:
-            value = written[key] = self._sink.node(op, inputs, dtype, attributes)
+            value = fragment.written[key] = fragment.node(op, inputs, dtype, attributes)
             return value
-        trial = self._trial
-        refused = list(request.use.objections(self.target))
-        if trial is not None and self.target.static_only and request.use.reads_size:
-            refused.append(f"{op} with a size that is known only when the model runs")
+        refused = self._objections(request)
         if refused:
             value = other_form(request)
             if value is not None:
-                written[key] = value
+                fragment.written[key] = value
                 return value
-            # Symbols have other names in a dry run, so a proof that was found there may be missed
-            # later. Then the node is written, and CheckTarget names it.
-            if trial is not None:
-                trial.missing.update(dict.fromkeys(refused))
+            fragment.missing.update(dict.fromkeys(refused))
         return self.as_it_is(request)
+
+    def _objections(self, request: Request) -> list[str]:
+        """Return why the target does not take a node."""
+        use = request.use
+        refused = list(use.objections(self.target))
+        if self.target.static_only and use.reads_size:
+            refused.append(f"{request.op} with a size that is known only when the model runs")
+        return refused
 
     def _require_one_meaning(self, op: str, inputs: int, attributes: Attributes) -> None:
         """Refuse a node of a function that the operator set of the model spells otherwise."""
@@ -191,27 +207,37 @@ class Writer:
         of_any_sign: bool = False,
     ) -> Request | None:
         """Return a node with what is known of it, or None if the target takes every node."""
-        known = self._sink.known
-        if known is None:
+        if self._known is None:
             return None
-        (result,) = known.results(op, inputs, [dtype], attributes)
-        values = [None if v is None else known[v] for v in inputs]
+        known = self._known_of
+        (result,) = self._known.results(op, inputs, [dtype], attributes, known)
+        values = [None if v is None else known(v) for v in inputs]
         return Request(op, inputs, dtype, attributes, values, result, self, of_any_sign)
 
     def as_it_is(self, request: Request) -> ir.Value:
-        """Add a node in no other form."""
-        sink, op, inputs, attributes = self._sink, request.op, request.inputs, request.attributes
-        output = sink.node(op, inputs, request.dtype, attributes)
-        sink.written[op, tuple(inputs), frozen(attributes)] = output
-        if sink.known is not None:
-            sink.known.add(output, request.result)
-        if self._trial is not None:
-            self._trial.check_rank(op, request.result, self.target.max_rank)
+        """Write a node in no other form."""
+        fragment, op, inputs, attributes = (
+            self.fragment,
+            request.op,
+            request.inputs,
+            request.attributes,
+        )
+        output = fragment.node(op, inputs, request.dtype, attributes)
+        fragment.written[op, tuple(inputs), frozen(attributes)] = output
+        fragment.new_values[output] = request.result
+        fragment.check_rank(op, request.result, self.target.max_rank)
         return output
 
-    def cast(self, x: ir.Value, dtype: ir.DataType, to: ir.DataType) -> ir.Value:
-        """Add a Cast from one element type to another, unless they are the same."""
-        return x if dtype == to else self.node("Cast", [x], to, to=to.value)
+    def _known_of(self, value: ir.Value) -> TensorValue:
+        """Return what is known of a value of the graph or of the fragment."""
+        assert self._known is not None
+        return self._known[value] if self._fragment is None else self._fragment.of(value)
+
+    def _not_shared(self, value: ir.Value) -> None:
+        """Let the node of a value be added even if the graph has an equal one."""
+        step = self.fragment.by_output.get(value)
+        if step is not None:
+            step.own = True
 
     def narrowed(
         self, write: Callable[[], ir.Value], dtype: ir.DataType | None, *, as_output: bool
@@ -228,95 +254,9 @@ class Writer:
             if self._dtype_of(result) == dtype and not as_output:
                 return result
             result, to = widened(self, result, self._dtype_of(result), dtype), dtype.value
-            self.graph.written.pop(("Cast", (result,), frozen({"to": to})), None)
-            return self.node("Cast", [result], dtype, to=to)
+            self.fragment.written.pop(("Cast", (result,), frozen({"to": to})), None)
+            result = self.node("Cast", [result], dtype, to=to)
+            self._not_shared(result)
+            return result
 
         return whole
-
-    def require_slice(
-        self, *, stepped: bool = False, computed: bool = False, sized: bool = True
-    ) -> None:
-        """Refuse a Slice that the model's version of it lacks.
-
-        Version 9 lacks steps and computed bounds. ONNX's shape inference gives a Slice of version
-        10 the symbol of the axis that it cuts, and ONNX Runtime then lets tensors of unlike lengths
-        share a buffer: axes cut by literals must have declared sizes (``sized``).
-        """
-        what, plain = "steps" if stepped else "computed bounds", not (stepped or computed)
-        why = f"Slice with {what} needs operator set 10"
-        refuse_unless(self.version >= 10 or plain, Reason.OPSET, why)
-        told = self.version != 10 or computed or sized
-        refuse_unless(told, Reason.OPSET, "Slice of an axis of unknown size needs operator set 11")
-
-    def slice(
-        self,
-        x: ir.Value,
-        dtype: ir.DataType,
-        axes: Sequence[int],
-        starts: Sequence[int],
-        ends: Sequence[int],
-        steps: Sequence[int],
-        *,
-        sized: bool = True,
-    ) -> ir.Value:
-        """Add a Slice with constant bounds; if ``sized``, its axes have declared sizes."""
-        self.require_slice(stepped=any(s != 1 for s in steps), sized=sized)
-        if self.version < 10:
-            last = [min(e, INT64_MAX) for e in ends]
-            return self.node("Slice", [x], dtype, axes=list(axes), starts=list(starts), ends=last)
-        # Compilers of devices reject a Slice without axes.
-        inputs = [x, self.constant(list(starts)), self.constant(list(ends))]
-        inputs.append(self.constant(list(axes)))
-        if any(s != 1 for s in steps):
-            inputs.append(self.constant(list(steps)))
-        return self.node("Slice", inputs, dtype)
-
-    def slice_dynamic(
-        self,
-        x: ir.Value,
-        dtype: ir.DataType,
-        axis: int,
-        start: ir.Value,
-        end: ir.Value,
-        step: int,
-    ) -> ir.Value:
-        """Add a Slice of one axis with bounds that are vectors of one element."""
-        self.require_slice(stepped=step != 1, computed=True)
-        inputs = [x, start, end, self.constant([axis])]
-        if step != 1:
-            inputs.append(self.constant([step]))
-        return self.node("Slice", inputs, dtype)
-
-    def pad(self, x: ir.Value, dtype: ir.DataType, amounts: ir.Value, fill: ir.Value) -> ir.Value:
-        """Add a Pad with a constant; compilers of devices reject one without a mode."""
-        return self.node("Pad", [x, amounts, fill], dtype, mode="constant")
-
-    def transpose(self, x: ir.Value, dtype: ir.DataType, perm: Sequence[int]) -> ir.Value:
-        """Add a Transpose, unless it moves nothing."""
-        if list(perm) == list(range(len(perm))):
-            return x
-        return self.node("Transpose", [x], dtype, perm=list(perm))
-
-    def axes(self, op: str, x: ir.Value, dtype: ir.DataType, axes: Sequence[int]) -> ir.Value:
-        """Add a Squeeze or an Unsqueeze, unless ``axes`` is empty."""
-        if not axes:
-            return x
-        if self.version < 13:
-            return self.node(op, [x], dtype, axes=list(axes))
-        return self.node(op, [x, self.constant(list(axes))], dtype)
-
-    def reduce(self, op: str, x: ir.Value, dtype: ir.DataType, axis: int) -> ir.Value:
-        """Add a ReduceMax, ReduceMin or ReduceSum of one axis, which is removed.
-
-        A negative axis is never written: if a tensor is empty, ONNX Runtime does not reduce this
-        axis.
-        """
-        if self.version < (13 if op == "ReduceSum" else 18):
-            return self.node(op, [x], dtype, axes=[axis], keepdims=0)
-        return self.node(op, [x, self.constant([axis])], dtype, keepdims=0)
-
-    def concat(self, parts: Sequence[ir.Value], dtype: ir.DataType, axis: int) -> ir.Value:
-        """Add a Concat, unless there is one part."""
-        if len(parts) == 1:
-            return parts[0]
-        return self.node("Concat", list(parts), dtype, axis=axis)

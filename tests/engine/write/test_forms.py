@@ -49,11 +49,12 @@ def written(inputs: Inputs, output: str, write: Write, target: Target) -> onnx.M
     writer = Writer(graph, scope, Names(model), constant_nodes=False, target=target)
     values = list(graph.inputs)
     with writer.graph.at(graph[0]):
-        trial = writer.dry_run(lambda: write(writer, values))
-        if isinstance(trial, Refusal):
-            return trial
-        graph[0].replace_input_with(0, write(writer, values))
-    assert len(writer.graph.made) == trial.nodes
+        nodes = writer.fragment_of(lambda: write(writer, values))
+        if isinstance(nodes, Refusal):
+            return nodes
+        committed = writer.graph.commit(nodes)
+        graph[-1].replace_input_with(0, committed.result)
+    assert len(committed.nodes) == nodes.cost
     output_value = graph.outputs[0]
     output_value.shape = None
     output_value.dtype = _NAMES[output]

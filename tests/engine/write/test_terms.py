@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -50,7 +51,7 @@ def drawn(rng: random.Random, n: Term, m: Term, depth: int) -> Term:
 
 
 def written(t: Term, model: ir.Model, made: TermEmitter) -> onnx.ModelProto:
-    value = made.vector(t)
+    value = made.writer.write(lambda: made.vector(t))
     value.dtype, value.shape = ir.DataType.INT64, ir.Shape([1])
     model.graph.outputs.append(value)
     return ir.to_proto(model)
@@ -85,7 +86,7 @@ def test_a_maximum_is_written_as_is_shorter() -> None:
             t = 5 - pos(sign * (n - 2 * m))
             before = len(model.graph)
             assert made.cost(t) == 6  # two shapes, Mul, Sub, Max, Sub
-            made.vector(t)
+            made.writer.write(partial(made.vector, t))
             assert len(model.graph) - before == 6
 
 
@@ -113,9 +114,9 @@ def test_a_number_beyond_int64_is_refused(number: int) -> None:
             lambda: made.vector(term(number)),
         )
         for write in writes:
-            trial = w.dry_run(write)
-            assert isinstance(trial, Refusal)
-            assert trial.reason is Reason.UNKNOWN_SIZE
+            refused = w.fragment_of(write)
+            assert isinstance(refused, Refusal)
+            assert refused.reason is Reason.UNKNOWN_SIZE
 
 
 @pytest.mark.parametrize("step", ["float s = {1e-38}", "double s = {1e-19}", "float s = {1e-19}"])
@@ -140,7 +141,7 @@ def test_a_shape_is_not_made_by_a_reshape() -> None:
         s = Shape (x)  t = Shape (u)  n = Gather (s, first)  m = Gather (t, first)
         k = Add (n, m)  f = Reshape (k, one)  REST }"""
     with numbers(text=text.replace("REST", "y = Identity (x)")) as (_, made, n, m):
-        node = made.shape([n + m]).producer()
+        node = made.writer.write(lambda: made.shape([n + m])).producer()
         assert node is not None
         assert (node.op_type, [v and v.name for v in node.inputs]) == ("Abs", ["f"])
     fused = text.replace("REST", "e = Concat <axis = 0> (x, u)  y = Reshape (e, f)")

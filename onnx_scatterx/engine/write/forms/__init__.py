@@ -17,7 +17,7 @@ from onnx_scatterx.engine.write.forms.request import Request, folded, written
 from onnx_scatterx.text import Missing, Reason, Refusal, RefusedError
 
 if TYPE_CHECKING:
-    from onnx_scatterx.engine.write.dry_run import DryRun
+    from onnx_scatterx.engine.write.fragment import Fragment
     from onnx_scatterx.engine.write.writer import Writer
 
 Form: TypeAlias = "Callable[[Request], ir.Value]"
@@ -119,11 +119,11 @@ def instead_of(
     node: ir.Node,
     scope: Scope,
     *,
-    may: Callable[[DryRun], bool],
-) -> ir.Value | None:
-    """Write another form that the target takes instead of a node of the graph, before it.
+    may: Callable[[Fragment], bool],
+) -> Fragment | None:
+    """Return another form that the target takes instead of a node of the graph, before it.
 
-    Returns None, and writes nothing, if the target takes the node, or no other form of it, or if
+    Returns None if the target takes the node, or no other form of it, or if
     the form ``may`` not be written. A node of too many dims is written on merged axes, if nothing
     needs its result with all its dims. ``scope`` has what is known of the graph.
     """
@@ -145,5 +145,5 @@ def instead_of(
 
     as_output = value.is_graph_output()
     write = w.narrowed(write, dtype, as_output=as_output)
-    trial = w.dry_run(write, as_output=as_output, given_rank=rank)
-    return None if isinstance(trial, Refusal) or not may(trial) else write()
+    nodes = w.fragment_of(write, as_output=as_output, given_rank=rank)
+    return None if isinstance(nodes, Refusal) or not may(nodes) else nodes

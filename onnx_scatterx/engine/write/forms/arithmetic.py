@@ -25,7 +25,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import NotKnownError, require, required
 from onnx_scatterx.engine.terms import maximum
-from onnx_scatterx.engine.write.dry_run import IndexOf
+from onnx_scatterx.engine.write.abstract_values import IndexOf
 from onnx_scatterx.engine.write.forms.casts import EXACT, bounds
 from onnx_scatterx.engine.write.forms.request import Request
 

@@ -88,7 +88,7 @@ class FallbackSpec:
         inputs: Sequence[ir.Value],
         picks: Picks,
         dtype: ir.DataType,
-        name: str,
+        name: str | None = None,
         *,
         unique: bool,
     ) -> ir.Node:

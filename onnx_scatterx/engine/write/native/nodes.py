@@ -114,8 +114,7 @@ class Encoding:
         """Write the node; its updates are known not to collide if ``unique``."""
         inputs = data, self.provision.write(w), updates
         picks = self.provision.dims, self.p2, self.p
-        name = w.new_name(SCATTERX)
-        return w.insert(self.body.node(inputs, picks, dtype, name, unique=unique))
+        return w.insert(self.body.node(inputs, picks, dtype, unique=unique))
 
 
 def _encoded(scatter: Scatter, provenance: Provenance, numbers: Numbers, version: int) -> Encoding:

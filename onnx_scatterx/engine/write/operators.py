@@ -1,0 +1,127 @@
+"""Operators that have several versions, written in that of the model's operator set."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.text import Reason, refuse_unless
+
+INT64_MAX = 2**63 - 1  # a Slice that ends here runs to the end of the axis
+
+
+class Operators(ABC):
+    """Writes operators as the ``version`` of the operator set spells them, by ``node``."""
+
+    version: int
+
+    @abstractmethod
+    def node(
+        self,
+        op: str,
+        inputs: Sequence[ir.Value | None],
+        dtype: ir.DataType | None,
+        **attributes: int | float | str | Sequence[int],
+    ) -> ir.Value:
+        """Write a node with one output of an element type."""
+
+    @abstractmethod
+    def constant(
+        self, array: np.ndarray | Sequence[int], dtype: ir.DataType | None = None
+    ) -> ir.Value:
+        """Return a constant; int64 if nothing else is said."""
+
+    def cast(self, x: ir.Value, dtype: ir.DataType, to: ir.DataType) -> ir.Value:
+        """Add a Cast from one element type to another, unless they are the same."""
+        return x if dtype == to else self.node("Cast", [x], to, to=to.value)
+
+    def require_slice(
+        self, *, stepped: bool = False, computed: bool = False, sized: bool = True
+    ) -> None:
+        """Refuse a Slice that the model's version of it lacks.
+
+        Version 9 lacks steps and computed bounds. ONNX's shape inference gives a Slice of version
+        10 the symbol of the axis that it cuts, and ONNX Runtime then lets tensors of unlike lengths
+        share a buffer: axes cut by literals must have declared sizes (``sized``).
+        """
+        what, plain = "steps" if stepped else "computed bounds", not (stepped or computed)
+        why = f"Slice with {what} needs operator set 10"
+        refuse_unless(self.version >= 10 or plain, Reason.OPSET, why)
+        told = self.version != 10 or computed or sized
+        refuse_unless(told, Reason.OPSET, "Slice of an axis of unknown size needs operator set 11")
+
+    def slice(
+        self,
+        x: ir.Value,
+        dtype: ir.DataType,
+        axes: Sequence[int],
+        starts: Sequence[int],
+        ends: Sequence[int],
+        steps: Sequence[int],
+        *,
+        sized: bool = True,
+    ) -> ir.Value:
+        """Add a Slice with constant bounds; if ``sized``, its axes have declared sizes."""
+        self.require_slice(stepped=any(s != 1 for s in steps), sized=sized)
+        if self.version < 10:
+            last = [min(e, INT64_MAX) for e in ends]
+            return self.node("Slice", [x], dtype, axes=list(axes), starts=list(starts), ends=last)
+        # Compilers of devices reject a Slice without axes.
+        inputs = [x, self.constant(list(starts)), self.constant(list(ends))]
+        inputs.append(self.constant(list(axes)))
+        if any(s != 1 for s in steps):
+            inputs.append(self.constant(list(steps)))
+        return self.node("Slice", inputs, dtype)
+
+    def slice_dynamic(
+        self,
+        x: ir.Value,
+        dtype: ir.DataType,
+        axis: int,
+        start: ir.Value,
+        end: ir.Value,
+        step: int,
+    ) -> ir.Value:
+        """Add a Slice of one axis with bounds that are vectors of one element."""
+        self.require_slice(stepped=step != 1, computed=True)
+        inputs = [x, start, end, self.constant([axis])]
+        if step != 1:
+            inputs.append(self.constant([step]))
+        return self.node("Slice", inputs, dtype)
+
+    def pad(self, x: ir.Value, dtype: ir.DataType, amounts: ir.Value, fill: ir.Value) -> ir.Value:
+        """Add a Pad with a constant; compilers of devices reject one without a mode."""
+        return self.node("Pad", [x, amounts, fill], dtype, mode="constant")
+
+    def transpose(self, x: ir.Value, dtype: ir.DataType, perm: Sequence[int]) -> ir.Value:
+        """Add a Transpose, unless it moves nothing."""
+        if list(perm) == list(range(len(perm))):
+            return x
+        return self.node("Transpose", [x], dtype, perm=list(perm))
+
+    def axes(self, op: str, x: ir.Value, dtype: ir.DataType, axes: Sequence[int]) -> ir.Value:
+        """Add a Squeeze or an Unsqueeze, unless ``axes`` is empty."""
+        if not axes:
+            return x
+        if self.version < 13:
+            return self.node(op, [x], dtype, axes=list(axes))
+        return self.node(op, [x, self.constant(list(axes))], dtype)
+
+    def reduce(self, op: str, x: ir.Value, dtype: ir.DataType, axis: int) -> ir.Value:
+        """Add a ReduceMax, ReduceMin or ReduceSum of one axis, which is removed.
+
+        A negative axis is never written: if a tensor is empty, ONNX Runtime does not reduce this
+        axis.
+        """
+        if self.version < (13 if op == "ReduceSum" else 18):
+            return self.node(op, [x], dtype, axes=[axis], keepdims=0)
+        return self.node(op, [x, self.constant([axis])], dtype, keepdims=0)
+
+    def concat(self, parts: Sequence[ir.Value], dtype: ir.DataType, axis: int) -> ir.Value:
+        """Add a Concat, unless there is one part."""
+        if len(parts) == 1:
+            return parts[0]
+        return self.node("Concat", list(parts), dtype, axis=axis)
