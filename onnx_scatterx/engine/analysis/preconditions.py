@@ -7,14 +7,12 @@
     drawn within   ranges of indices, starts and counts are named by ``index_ranges``, which needs
                    no sizes; ``verify`` draws within them
 
-Conditions are those that ONNX Runtime checks when a node runs. Three things stand elsewhere:
+Conditions are those that ONNX Runtime checks when a node runs. Two things stand elsewhere:
 
-- Indices that are terms are bounded box by box, in ``engine.lift.bounds``, since that needs their
-  canonical form, and planning limits the boxes by the same function.
-- Draws that are preferred, though no operator demands them (small extents, distinct rows, a slice
-  that is not empty), are in ``compare.index_bounds``.
-- The draws also ask for numbers that are not 0 where a Div or Mod reads them. Runtimes do not
-  agree on what happens else.
+- Indices that are terms are bounded box by box, in ``engine.lift.bounds``: that needs their
+  canonical form, and planning limits boxes by the same function.
+- Ranges that ``verify`` prefers, though no runtime demands them, are in ``compare.index_bounds``:
+  small sizes, distinct rows, divisors other than 0.
 """
 
 from __future__ import annotations
@@ -62,7 +60,7 @@ def conditions_of(call: Call) -> Iterator[Condition]:
 
 def facts_of(call: Call) -> list[Term]:
     """Return terms that are >= 0 once the node has run."""
-    return [t for c in conditions_of(call) if c.is_learned for t in c.terms(call.facts)]
+    return [t for c in conditions_of(call) for t in c.terms(call.facts)]
 
 
 def first_false(call: Call, outputs: Iterable[TensorValue | None] = ()) -> Condition | None:
@@ -101,14 +99,12 @@ def _along_axis(call: Call) -> Conditions:
     data, indices = call.known(0, 1).dims, call.present(1)
     (wanted,) = index_ranges(call.node, len(data), 0, call)
     axis, numbers = wanted.axis % len(data), indices.constant
-    # The bounds of a write are learned with its boxes.
-    is_read = call.node.op_type in ("Gather", "GatherElements")
-    fault = f"an index is out of bounds on axis {axis}"
     if numbers is not None and numbers.size:
-        yield Within(fault, numbers, data[axis], is_learned=is_read)
+        fault = f"an index is out of bounds on axis {axis} of size {data[axis]}"
+        yield Within(fault, numbers, data[axis])
     elif indices.shape is not None:
         fault = f"axis {axis} has no element for an index"
-        yield AnyElement(fault, (data[axis],), indices.shape, is_learned=is_read)
+        yield AnyElement(fault, (data[axis],), indices.shape)
 
 
 def _along_axes(call: Call) -> Conditions:
@@ -117,27 +113,29 @@ def _along_axes(call: Call) -> Conditions:
     named = required(named_axes(call, data, indices.dims))
     numbers = indices.constant
     if numbers is None or not numbers.size:
-        # What replaces a write is guarded against sizes of 0 in any case: in older versions of ONNX
-        # Runtime, a Mod by 0 ends the process.
-        is_read = call.node.op_type == "GatherND"
         fault = "an axis has no element for an index"
-        yield AnyElement(fault, named, indices.dims[:-1], is_learned=is_read)
+        yield AnyElement(fault, named, indices.dims[:-1])
         return
     columns = numbers.reshape(-1, numbers.shape[-1])
     for wanted in index_ranges(call.node, len(data), columns.shape[1], call):
-        fault = f"an index is out of bounds on axis {wanted.axis}"
-        yield Within(fault, columns[:, required(wanted.column)], data[wanted.axis])
+        size = data[wanted.axis]
+        fault = f"an index is out of bounds on axis {wanted.axis} of size {size}"
+        yield Within(fault, columns[:, required(wanted.column)], size)
+
+
+def _ranks(call: Call) -> Conditions:
+    """Data and indices are of one rank."""
+    ranks = len(call.known(0).dims), len(call.known(1).dims)
+    yield Decided(f"indices are of rank {ranks[1]}, data of rank {ranks[0]}", ranks[0] == ranks[1])
 
 
 def _beside(call: Call) -> Conditions:
     """On axes that the indices do not name, at most the whole axis is read or written."""
     data, indices = call.known(0, 1).dims, call.known(1).dims
-    fault = f"indices are of rank {len(indices)}, data of rank {len(data)}"
-    yield Decided(fault, len(data) == len(indices))
-    if len(data) == len(indices):
-        axis = call.integer("axis", 0) % len(data)
-        rooms = [a - b for d, (a, b) in enumerate(zip(data, indices, strict=True)) if d != axis]
-        yield NotNegative(f"beside axis {axis} there are more indices than data", rooms)
+    require(len(data) == len(indices))
+    axis = call.integer("axis", 0) % len(data)
+    rooms = [a - b for d, (a, b) in enumerate(zip(data, indices, strict=True)) if d != axis]
+    yield NotNegative(f"there are more indices than data beside axis {axis}", rooms)
 
 
 def _depth(call: Call) -> Conditions:
@@ -145,7 +143,8 @@ def _depth(call: Call) -> Conditions:
     data, indices = call.known(0).dims, call.known(1, 1).dims
     first = call.integer("batch_dims", 0) if call.node.op_type == "GatherND" else 0
     depth = required(indices[-1].constant)
-    fault = f"indices name {depth} axes of data of rank {len(data)}"
+    batch = f" behind {first}" if first else ""
+    fault = f"indices name {depth} axes{batch} of data of rank {len(data)}"
     yield Decided(fault, first + depth <= len(data))
 
 
@@ -156,7 +155,7 @@ def _updates(call: Call) -> Conditions:
     fault = f"the updates must be of shape [{', '.join(map(str, wanted))}]"
     yield Decided(fault, len(wanted) == len(updates))
     if len(wanted) == len(updates):
-        yield Equal(fault, list(zip(wanted, updates, strict=True)), is_learned=False)
+        yield Equal(fault, list(zip(wanted, updates, strict=True)))
 
 
 def _starts(call: Call) -> Conditions:
@@ -168,13 +167,13 @@ def _starts(call: Call) -> Conditions:
     room = data[axis] - updates[axis] + 1
     if not wanted.wraps and starts is not None:
         fault = f"what is written does not fit behind its start on axis {axis}"
-        yield Within(fault, starts, room, wanted.signed, is_learned=False)
+        yield Within(fault, starts, room, wanted.signed)
 
 
 def _matrices(call: Call) -> Conditions:
     a, b = call.known(0, 1).dims, call.known(1, 1).dims
     inner = a[-1], b[-2 if len(b) > 1 else 0]
-    yield Equal(f"{inner[0]} columns, {inner[1]} rows", [inner], is_learned=False)
+    yield Equal(f"{inner[0]} columns, {inner[1]} rows", [inner])
 
 
 def _unsqueeze(call: Call) -> Conditions:
@@ -190,16 +189,18 @@ def _top_k(call: Call) -> Conditions:
     (wanted,) = index_ranges(call.node, len(data), 0, call)
     size = data[wanted.axis % len(data)]
     fault = f"{count} of {size} elements cannot be chosen"
-    yield NotNegative(fault, (size - count, count), is_learned=count.constant is None)
+    yield NotNegative(fault, (size - count, count))
 
 
 def _copied(call: Call) -> Conditions:
-    """A 0 of a Reshape copies a dim; the number of elements is kept."""
+    """A 0 of a Reshape copies a dim, and -1 stands for one; the number of elements is kept."""
     shape, target = call.known(0).dims, call.vector(1)
     copies = not call.integer("allowzero", 0)
     missing = [i for i, t in enumerate(target[len(shape) :], len(shape)) if t.constant == 0]
     if copies and missing:
         yield Decided(f"the 0 at position {missing[0]} has no dim to copy", False)
+    elif any(t.constant is not None and t.constant < -1 for t in target):
+        yield Decided("a size is less than -1", False)
     else:
         yield SameCount("the numbers of elements differ", shape, target, copies)
 
@@ -215,7 +216,9 @@ def _filled(call: Call) -> Conditions:
     for i, t in enumerate(target):
         if i < len(shape) and t.constant == 0:
             sizes.append(shape[i])
-        elif t.constant != -1 and (i >= len(shape) or not may_copy(t, shape[i], call.facts)):
+        elif t.constant is not None and t.constant < 0:
+            continue
+        elif i >= len(shape) or not may_copy(t, shape[i], call.facts):
             sizes.append(t)
     fault = "-1 stands for no size if another one is 0"
     yield NotNegative(fault, [n - 1 for n in sizes], only_news=True)
@@ -244,7 +247,9 @@ PRECONDITIONS: dict[str, tuple[Callable[[Call], Conditions], ...]] = {
     "Expand": (_sizes, _expand),
     "ConstantOfShape": (_sizes,),
     "Gather": (_along_axis,),
-    **dict.fromkeys(("GatherElements", "Scatter", "ScatterElements"), (_along_axis, _beside)),
+    **dict.fromkeys(
+        ("GatherElements", "Scatter", "ScatterElements"), (_ranks, _along_axis, _beside)
+    ),
     "GatherND": (_depth, _along_axes),
     "ScatterND": (_depth, _updates, _along_axes),
     "TensorScatter": (_starts,),

@@ -1,8 +1,9 @@
 """What may be demanded of the inputs of a node, as relations between sizes and numbers.
 
 A condition answers three questions: which terms are >= 0 if it holds, whether it is certainly
-false, and what a user is told then. Only linear conditions have terms: none follow from shapes that
-can be broadcast, nor from products that are equal.
+false, and what a user is told then. Only inequalities have terms. None follow from shapes that can
+be broadcast, nor from a count that is a product. Sizes that must be equal are not learned: it was
+tried, and no model gained by it.
 
 >>> from onnx_scatterx.engine.terms import size
 >>> n, known = size("n"), Facts()
@@ -29,13 +30,9 @@ from onnx_scatterx.engine.terms import Facts, Term, term
 
 @dataclass(frozen=True)
 class Condition(ABC):
-    """What holds if a node runs; ``fault`` says what is wrong if it does not.
-
-    If not ``is_learned``, what follows is learned elsewhere.
-    """
+    """What holds if a node runs; ``fault`` says what is wrong if it does not hold."""
 
     fault: str
-    is_learned: bool = field(default=True, kw_only=True)
 
     def terms(self, known: Facts) -> list[Term]:
         """Return terms that are >= 0 if the condition holds."""
@@ -80,9 +77,6 @@ class Equal(Condition):
     """The sizes of each pair are equal."""
 
     pairs: Sequence[tuple[Term, Term]]
-
-    def terms(self, known: Facts) -> list[Term]:
-        return [d for a, b in self.pairs if a is not b for d in (a - b, b - a)]
 
     def is_false(self, known: Facts) -> bool:
         pairs = ((_number(a, known), _number(b, known)) for a, b in self.pairs)
@@ -129,7 +123,8 @@ class Within(Condition):
         return max(high + 1, -low)
 
     def told(self, inputs: str) -> str:
-        return self.fault
+        low, high = int(self.numbers.min()), int(self.numbers.max())
+        return f"{self.fault}: {high if high + 1 >= -low else low}"
 
 
 @dataclass(frozen=True)
