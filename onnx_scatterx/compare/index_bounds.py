@@ -1,17 +1,19 @@
 """The ranges of integers, from the operators that use them as indices, sizes or numbers.
 
-The ranges need not be exact: they only guide the draws of `verify`, and the original model is run
-on every draw.
+What an operator demands of indices, starts and counts is in the engine's list of preconditions. To
+this come ranges that are preferred, such as small sizes. They need not be exact: they only guide
+the draws of `verify`, and the original model is run on every draw.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions import evaluate
 from onnx_scatterx.compare.interface import Dim
+from onnx_scatterx.engine.analysis import index_ranges
 from onnx_scatterx.graphs import constant
 
 
@@ -54,6 +56,7 @@ WHOLE = frozenset([Bound(None, whole=True)])  # for elements that are used as nu
 UNKNOWN = frozenset([Bound(None)])  # for elements whose use is not known
 _MOST_COLUMNS = 64  # the most columns of indices, if the rank of the data is not known
 _STEP = frozenset([Bound(3, nonzero=True)])
+_WRITES = ("Scatter", "ScatterElements", "ScatterND")
 
 
 def _all(*bounds: Bound) -> IndexConstraints:
@@ -83,43 +86,27 @@ def constant_of(value: ir.Value | None) -> np.ndarray | None:
     return tensor.numpy()
 
 
-def _axis(node: ir.Node) -> Dim:
-    return extent_of(node.inputs[0], node.attributes.get_int("axis", 0))
-
-
 def _unreduced(node: ir.Node) -> bool:
     return node.attributes.get_string("reduction", "none") == "none"
 
 
-def _columns(data: ir.Value | None, indices: ir.Value | None, first: int) -> IndexConstraints:
-    """Return the constraints of GatherND and ScatterND: column j indexes axis `first + j`."""
-    width = extent_of(indices, -1)
-    if not isinstance(width, int):
-        return _all(Bound(extent_of(data, first)))
+def _demanded(node: ir.Node) -> dict[int, IndexConstraints]:
+    """Return the ranges that a node demands, and, if nothing else decides, distinct rows."""
+    data = node.inputs[0]
+    width = extent_of(node.inputs[1], -1) if len(node.inputs) > 1 else None
+    known = width if isinstance(width, int) else 1  # the first column stands for all
     rank = rank_of(data)
-    most = _MOST_COLUMNS if rank is None else rank
-    columns = range(min(width, most))  # with more columns the node is invalid
-    return {column: frozenset([Bound(extent_of(data, first + column))]) for column in columns}
-
-
-def _scatter_nd(node: ir.Node) -> dict[int, IndexConstraints]:
-    constraints = _columns(node.inputs[0], node.inputs[1], 0)
-    if len(constraints) == 1 and _unreduced(node):
-        constraints = each(constraints, lambda bound: replace(bound, distinct=True))
-    return {1: constraints}
-
-
-def _tensor_scatter(node: ir.Node) -> dict[int, IndexConstraints]:
-    axis = node.attributes.get_int("axis", -2)
-    size, count = extent_of(node.inputs[0], axis), extent_of(node.inputs[1], axis)
-    if count is None or node.attributes.get_string("mode", "linear") == "circular":
-        return {2: _all(Bound(size, signed=False))}
-    return {2: _all(Bound(size, less=count, slack=1, signed=False))}
-
-
-def _top_k(node: ir.Node) -> dict[int, IndexConstraints]:
-    size = extent_of(node.inputs[0], node.attributes.get_int("axis", -1))
-    return {1: _all(Bound(size, slack=1, signed=False))}
+    ranges = index_ranges(node, rank, known if rank is not None else min(known, _MOST_COLUMNS))
+    distinct = node.op_type in _WRITES and len(ranges) == 1 and _unreduced(node)
+    demanded: dict[int, IndexConstraints] = {}
+    for found in ranges:
+        size = extent_of(data, found.axis)
+        less = None if found.less is None else extent_of(node.inputs[found.less], found.axis)
+        slack = int(found.inclusive and (found.less is None or less is not None))
+        bound = Bound(size, less or 0, slack, signed=found.signed, distinct=distinct)
+        column = found.column if isinstance(width, int) else None
+        demanded.setdefault(found.input, {})[column] = frozenset([bound])
+    return demanded
 
 
 def _slice(node: ir.Node) -> dict[int, IndexConstraints]:
@@ -136,14 +123,9 @@ def _extents_at(position: int) -> Callable[[ir.Node], dict[int, IndexConstraints
 
 
 USES: dict[str, Callable[[ir.Node], dict[int, IndexConstraints]]] = {
-    **dict.fromkeys(("Gather", "GatherElements"), lambda node: {1: _all(Bound(_axis(node)))}),
-    "ScatterElements": lambda node: {1: _all(Bound(_axis(node), distinct=_unreduced(node)))},
-    "Scatter": lambda node: {1: _all(Bound(_axis(node), distinct=True))},
-    "GatherND": lambda node: {
-        1: _columns(node.inputs[0], node.inputs[1], node.attributes.get_int("batch_dims", 0))
-    },
-    "ScatterND": _scatter_nd,
-    "TensorScatter": _tensor_scatter,
+    **dict.fromkeys(
+        ("Gather", "GatherElements", "GatherND", *_WRITES, "TensorScatter", "TopK"), _demanded
+    ),
     "OneHot": lambda node: {
         0: _all(*(Bound(int(c.ravel()[0])) for c in _constants(node.inputs[1:2]))),
         1: {None: SMALL},
@@ -151,7 +133,6 @@ USES: dict[str, Callable[[ir.Node], dict[int, IndexConstraints]]] = {
     "Slice": _slice,
     "Range": lambda _: {0: {None: SMALL}, 1: {None: SMALL}, 2: {None: _STEP}},
     **dict.fromkeys(("Div", "Mod"), lambda _: {1: _all(Bound(5, nonzero=True))}),
-    "TopK": _top_k,
     **dict.fromkeys(("CenterCropPad", "Expand", "Pad", "Reshape", "Split", "Tile"), _extents_at(1)),
     "ConstantOfShape": _extents_at(0),
     "Resize": _extents_at(3),

@@ -6,16 +6,13 @@ failure is certain.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis import Knowledge, Scope, TensorValue, is_disproved, must_fail
+from onnx_scatterx.engine.analysis import Knowledge, Scope, TensorValue, first_false
 from onnx_scatterx.engine.budget import LimitError
-from onnx_scatterx.engine.lift import is_gather, is_scatter
-from onnx_scatterx.graphs import live_nodes, written
+from onnx_scatterx.graphs import live_nodes
 
 _LISTED = 8  # numbers that are reported
 
@@ -37,8 +34,8 @@ def first_failure(graph: ir.Graph, knowledge: Knowledge) -> NodeFailure | None:
     >>> from onnx_scatterx.engine.analysis.model_analysis import interpret
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[3] x, float[4] y) => (float[4] z) { z = Add (x, y) }''')
-    >>> print(first_failure(model.graph, interpret(model)))
-    the node z (Add) cannot run: its inputs are of shape [3] and of shape [4]
+    >>> first_failure(model.graph, interpret(model)).why
+    'its inputs are of shape [3] and of shape [4]: they cannot be broadcast'
     """
     scope = knowledge.scopes.get(graph)
     if scope is None:
@@ -57,16 +54,11 @@ def first_failure(graph: ir.Graph, knowledge: Knowledge) -> NodeFailure | None:
 
 def _failure(node: ir.Node, scope: Scope) -> str | None:
     call = scope.call(node)
-    inputs = call.inputs
-    described = f"its inputs are {' and '.join(filter(None, map(_described, inputs)))}"
-    if must_fail(call) or (node.op_type == "MatMul" and _misfit(inputs)):
-        return described
-    if is_scatter(node) or is_gather(node):
-        axis = _out_of_bounds(node, inputs)
-        if axis is not None:
-            return f"an index is out of bounds on axis {axis}"
-    outputs = [scope.values.get(v) for v in node.outputs]
-    return described if is_disproved(call, outputs) else None
+    condition = first_false(call, [scope.values.get(v) for v in node.outputs])
+    if condition is None:
+        return None
+    inputs = " and ".join(filter(None, map(_described, call.inputs)))
+    return condition.told(f"its inputs are {inputs}")
 
 
 def _described(tensor: TensorValue | None) -> str:
@@ -78,38 +70,3 @@ def _described(tensor: TensorValue | None) -> str:
         if len(numbers) <= _LISTED:
             return str(numbers)
     return f"of shape [{', '.join(map(str, tensor.shape))}]"
-
-
-def _misfit(inputs: Sequence[TensorValue | None]) -> bool:
-    """Return whether matrices cannot be multiplied."""
-    shapes = [t.shape for t in inputs if t is not None and t.shape]
-    if len(shapes) != 2:
-        return False
-    inner = shapes[0][-1].constant, shapes[1][-2 if len(shapes[1]) > 1 else 0].constant
-    return None not in inner and inner[0] != inner[1]
-
-
-def _out_of_bounds(node: ir.Node, inputs: Sequence[TensorValue | None]) -> int | None:
-    """Return an axis of the data on which a known index is out of bounds."""
-    data, indices = inputs[0], inputs[1]
-    if data is None or not data.shape or indices is None or indices.constant is None:
-        return None
-    sizes = [d.constant for d in data.shape]
-    if 0 in sizes or not indices.constant.size or node.op_type == "TensorScatter":
-        return None
-    columns: list[np.ndarray] = [indices.constant]
-    first = 0
-    if node.op_type in ("ScatterND", "GatherND"):
-        if not indices.constant.ndim or written(node, "batch_dims", 0) != 0:
-            return None
-        columns = list(np.moveaxis(indices.constant, -1, 0))
-    else:
-        axis = written(node, "axis", 0)
-        if axis is None:
-            return None
-        first = axis % len(sizes)
-    for data_axis, column in enumerate(columns, first):
-        size = sizes[data_axis] if data_axis < len(sizes) else None
-        if size is not None and bool(((column < -size) | (column >= size)).any()):
-            return data_axis
-    return None

@@ -73,9 +73,13 @@ def test_the_node_is_named() -> None:
             r = Range (0, m, 1)  i = Unsqueeze (r, [-1])
             y = ScatterND (d, i, x)  z = MatMul (x, w) }""")
     for fix, told in (
-        ({"N": 9}, r"at the fixed sizes \(N = 9\) the node y \(ScatterND\) cannot run: an index"),
+        (
+            {"N": 9},
+            r"at the fixed sizes \(N = 9\) the node y \(ScatterND\) cannot run: an index is out of "
+            "bounds on axis 0 of size 8: 8$",
+        ),
         ({"M": 2}, r"the node z \(MatMul\) cannot run: its inputs are of shape \[N, 3\] and of"),
-        ({"N": 2, "M": 4}, r"are of shape \[2, 3\] and of shape \[4, 4\]"),
+        ({"N": 2, "M": 4}, r"are of shape \[2, 3\] and of shape \[4, 4\]: 3 columns, 4 rows$"),
     ):
         with pytest.raises(ScatterXError, match=told):
             onnx_scatterx.optimize(model, fix=fix)
@@ -96,6 +100,14 @@ def test_nodes_that_need_not_run_are_not_named() -> None:
         y = If (c) < then_branch = a () => (float[N] s) { s = Add (x, k) },
                      else_branch = b () => (float[N] t) { t = Neg (x) } > }""")
     onnx_scatterx.optimize(model, fix={"N": 2})
+
+
+def test_an_index_of_a_tensor_without_elements_need_not_fail() -> None:
+    """With no columns, GatherND reads nothing, and then it checks no index."""
+    model = parse("g (float[N, M] x) => (float[K, M] y) { y = GatherND (x, [[9]]) }")
+    onnx_scatterx.optimize(model, fix={"N": 2})
+    with pytest.raises(ScatterXError, match="axis 0 of size 2: 9"):
+        onnx_scatterx.optimize(model, fix={"N": 2, "M": 1})
 
 
 def test_positions_within_batches_are_not_out_of_bounds() -> None:

@@ -15,7 +15,7 @@ from typing import TypeAlias
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions import Clause
-from onnx_scatterx.engine.analysis import control, functions, shapes, validity
+from onnx_scatterx.engine.analysis import control, functions, shapes
 from onnx_scatterx.engine.analysis.assumed import ModelInputs, ReadConstants
 from onnx_scatterx.engine.analysis.domain.call import (
     Call,
@@ -26,8 +26,8 @@ from onnx_scatterx.engine.analysis.domain.call import (
 )
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.analysis.domain.widening import has_negative_size, widened
-from onnx_scatterx.engine.analysis.infeasible import InfeasibleError, must_fail
 from onnx_scatterx.engine.analysis.operators import sequences
+from onnx_scatterx.engine.analysis.preconditions import InfeasibleError, facts_of, first_false
 from onnx_scatterx.engine.analysis.shapes import (
     SUSPICIOUS,
     Exclusion,
@@ -221,7 +221,7 @@ class Interpreter:
         inputs = [None if v is None else scope.of(sequences.held(v, node)) for v in node.inputs]
         call = scope.call(node, inputs)._replace(versions=self.versions, older=self.older_facts)
         must_run = self.probe is not None and live and node.graph is self.model.graph
-        if must_run and must_fail(call):
+        if must_run and first_false(call) is not None:
             raise InfeasibleError
         results = self._results(call, scope)
         if must_run and any(has_negative_size(result.shape) for result in results):
@@ -235,7 +235,7 @@ class Interpreter:
                 scope.facts.add(map(fact_of, doubted))
                 results = self._results(call, scope)
         if live and node.domain == "":
-            proven = validity.facts_of(call)
+            proven = facts_of(call)
             if proven:
                 scope.facts.add(proven)
         for value, result in zip(node.outputs, results, strict=False):

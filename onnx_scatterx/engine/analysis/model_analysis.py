@@ -15,8 +15,8 @@ from onnx_scatterx.assumptions import Clause
 from onnx_scatterx.engine.analysis.assumed import ReadConstants
 from onnx_scatterx.engine.analysis.domain.call import Knowledge, Versions
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
-from onnx_scatterx.engine.analysis.infeasible import InfeasibleError
 from onnx_scatterx.engine.analysis.interpreter import Interpreter
+from onnx_scatterx.engine.analysis.preconditions import InfeasibleError
 from onnx_scatterx.engine.analysis.shapes import Exclusion
 from onnx_scatterx.engine.budget import budget
 

@@ -2,7 +2,8 @@
 
 ONNX Runtime checks every index of a scatter or a gather. So if the original model ran, each box
 that is written or read lies within the data, unless the indices were empty. ``learn_bounds`` adds
-that to the facts, once, before anything is planned. Planning asks the facts and adds none.
+that to the facts, once, before anything is planned. Planning asks the facts and adds none. What
+follows from shapes, or from indices that are numbers, follows from ``analysis.preconditions``.
 """
 
 from __future__ import annotations

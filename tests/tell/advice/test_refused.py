@@ -133,7 +133,8 @@ def test_a_broken_model_is_not_a_problem_of_sizes() -> None:
     (found,) = advise(model_of(text), target="qnn")
     assert found.lines() == [
         "the model fails at any sizes, so its export is wrong; with PyTorch, try dynamo=True: "
-        "the node y (Add) cannot run: its inputs are of shape [N, 5] and of shape [3, 4]"
+        "the node y (Add) cannot run: its inputs are of shape [N, 5] and of shape [3, 4]: they "
+        "cannot be broadcast"
     ]
 
 

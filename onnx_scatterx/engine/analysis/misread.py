@@ -1,0 +1,60 @@
+"""Nodes that ONNX's shape inference misreads.
+
+    u = Slice(x, starts = [0], ends = [2^63 - 1], steps = [-3])
+
+ONNX Runtime takes the largest ends for the first element, and returns one element or more. ONNX's
+shape inference takes them for the last one, and infers an empty axis. The original may load, if
+nothing depends on that shape. A node that is written behind such a node might not.
+
+    y = Reshape(x, Concat([0], n))             x: float[0], n known only at run time
+
+Shape inference takes the unknown size for -1, and refuses -1 beside a 0. The original loads, if
+what makes ``x`` empty is known only at run time, too. A constant in place of ``x`` is known sooner.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.engine.analysis.domain.call import Knowledge, Scope
+
+_ENDS = (2**31 - 1, 2**63 - 1)
+
+
+def misread_node(knowledge: Knowledge, *, folded: bool = False) -> ir.Node | None:
+    """Return the first node of a model whose shape is inferred wrongly, if there is one.
+
+    A Reshape counts only if values are to be ``folded``: else its shape is not known sooner.
+    """
+    for graph, scope in knowledge.scopes.items():
+        for node in graph:
+            check = _MISREAD.get(node.op_type) if node.domain == "" else None
+            counts = folded or node.op_type != "Reshape"
+            if check is not None and counts and check(node, scope):
+                return node
+    return None
+
+
+def _reshape_is_misread(node: ir.Node, scope: Scope) -> bool:
+    x, target = map(scope.of, node.inputs[:2])
+    sizes = target.vector()
+    if x.shape is None or sizes is None or all(t.constant is not None for t in sizes):
+        return False
+    empty = [i for i, t in enumerate(sizes) if t.constant == 0]
+    as_written = "allowzero" in node.attributes
+    return any(as_written or (i < len(x.shape) and x.shape[i].constant == 0) for i in empty)
+
+
+def _slice_is_misread(node: ir.Node, scope: Scope) -> bool:
+    ends, steps = (_numbers(node, index, scope) for index in (2, 4))
+    if ends is None or steps is None or ends.shape != steps.shape:
+        return False  # without steps, or with ends that shape inference does not know either
+    return bool((np.isin(ends, _ENDS) & (steps < 0)).any())
+
+
+_MISREAD = {"Reshape": _reshape_is_misread, "Slice": _slice_is_misread}
+
+
+def _numbers(node: ir.Node, index: int, scope: Scope) -> np.ndarray | None:
+    return scope.of(node.inputs[index]).constant if index < len(node.inputs) else None
