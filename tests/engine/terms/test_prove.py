@@ -135,6 +135,14 @@ def test_one_size_is_refuted_only_by_a_point_that_other_facts_allow(rng: random.
     assert (values(t, points)[allowed] < 0).any(), f"{t} with {known}"
 
 
+def test_one_size_is_refuted_if_the_least_of_other_sizes_allows_it() -> None:
+    """So no proof is sought; where the least of others contradicts a fact, one may be."""
+    assert Facts(known=[U - T]).one_size.decide(T - 4) is False
+    assert Facts(known=[T - U, U - 2]).one_size.decide(T - 4) is False
+    assert Facts(known=[T - U, U - 5]).one_size.decide(T - 4) is None
+    assert Facts(known=[2 - T - U, U * U - 1]).one_size.decide(T - 4) is None
+
+
 @examples(300)
 @given(RNG)
 def test_only_facts_that_lead_nowhere_are_left_out(rng: random.Random) -> None:
