@@ -267,6 +267,7 @@ def test_must_be_proven_equal(a: Term, b: Term) -> None:
         (Facts(known=[A, T - 1 - A]), T - 1),
         (Facts(known=[pos(T - 2) - 1]), T - 3),
         (Facts(), T * step(T + U - 1) + U * pos(T + U - 4) - pos(T - 3)),
+        (Facts(known=[A - 1, T - U]), U // A + T - (T + U) // 2),
     ],
 )
 def test_must_be_proven(facts: Facts, t: Term) -> None:
