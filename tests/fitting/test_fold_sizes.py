@@ -117,9 +117,9 @@ def test_a_branch_that_is_known_before_is_another_pass() -> None:
         c = Equal (Size (x), 4)
         y = If (c) <then_branch = t () => (p) { p = Neg (x) },
                     else_branch = e () => (q) { q = Abs (x) }> }""")
-    for taken, run in ((["If"], FoldSizes), (["Neg"], InlineKnownIfs)):
+    for taken, step in ((["If"], FoldSizes), (["Neg"], InlineKnownIfs)):
         made = ir.from_proto(model)
-        run(target="qnn")(made)
+        step(target="qnn")(made)
         assert [node.op_type for node in made.graph if node.op_type in ("If", "Neg")] == taken
 
 
