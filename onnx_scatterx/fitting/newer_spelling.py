@@ -201,8 +201,12 @@ def one_axis(node: Spelling, known: KnownValues) -> Spelling | str:
     flat = Spelling("Flatten", (data,), {"axis": ir.AttrInt64("axis", axis)})
     inner = replace(node, inputs=(flat,), attributes=last)
     back = Spelling("Reshape", (inner, Spelling("Shape", (data,))))
-    # A Reshape of a matrix copies sizes of 0 from its two axes alone.
-    if shape is None or (len(shape) > 2 and not all(shape[2:])):
+    # A 0 in the shape copies the size of the matrix at its place: that of its rows holds the first
+    # size, and that of its columns the second, only if the matrix is cut behind, or before, it.
+    rank = 0 if shape is None else len(shape)
+    rows = axis + rank if axis < 0 else axis
+    copied = [rows > 0, rows < 2, *[False] * rank]
+    if shape is None or not all(n or is_0 for n, is_0 in zip(shape, copied, strict=False)):
         back = back.changed(back.inputs, allowzero=ir.AttrInt64("allowzero", 1))
     return back
 

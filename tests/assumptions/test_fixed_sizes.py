@@ -4,7 +4,13 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx.assumptions.clauses import at_sizes, read_clauses
-from onnx_scatterx.assumptions.fixed_sizes import Fix, FixedSizes, fix_template, sizes_of
+from onnx_scatterx.assumptions.fixed_sizes import (
+    Fix,
+    FixedSizes,
+    fix_template,
+    places_of,
+    sizes_of,
+)
 from onnx_scatterx.errors import ScatterXError
 
 
@@ -123,6 +129,16 @@ def test_names_and_templates() -> None:
     assert fix_template(model(x=[1, 2])) == ""
     assert fix_template(model(x=None)) == "--fix x:N,N"
     assert fix_template(model(x=["a b", "it's"])) == """--fix 'a b=N' --fix 'it'"'"'s=N'"""
+
+
+@pytest.mark.parametrize("sizes", [12, 13, 14, 20])
+def test_many_places_are_counted(sizes: int) -> None:
+    """One more than are listed is listed, too: the words for it are as long."""
+    names = [f"n{i}" for i in range(sizes)]
+    told = places_of(model(x=[*names]), names)
+    listed = 13 if sizes == 13 else 12
+    places = ", ".join(f"n{i} = axis {i} of x" for i in range(listed))
+    assert told == places + (f" and {sizes - listed} more" if sizes > listed else "")
 
 
 def test_assumptions_at_fixed_sizes() -> None:

@@ -12,7 +12,7 @@ from onnx_scatterx import ScatterXError
 from onnx_scatterx.assumptions.fixed_sizes import Fix
 from onnx_scatterx.engine.budget.limits import LIMITS, Limits
 from onnx_scatterx.fitting import constant_finder, fold_sizes
-from onnx_scatterx.passes import FixSizes
+from onnx_scatterx.passes import FixSizes, FoldSizes, InlineKnownIfs
 from tests.helpers.pair import SESSIONS, Feed, Pair, agree
 from tests.helpers.support import f32, nodes, parse, run, sample
 
@@ -95,6 +95,32 @@ def test_a_size_that_is_copied_beside_one_that_is_copied_from_nothing() -> None:
     feed = {"x": sample("float32", 3), "z": sample("float32", 2, 2)}
     assert all(session(model).run(None, feed)[0].shape == (0, 2, 3) for session in SESSIONS)
     assert same(model, {"M": 2}, feed) == operators(model)
+
+
+def test_a_function_whose_sizes_are_known_a_round_later_stays_one() -> None:
+    """A function is inlined if it computes sizes when nothing more is found to fold."""
+    model = parse("""g (float[N] v, float[7] x) => (float[A] y) {
+            n = Cast <to = 7> (Exp (Cast <to = 1> (Shape (v))))
+            a = Reshape (x, n)
+            y = f.tiled (a) }
+        <domain: "f", opset_import: ["" : 18]> tiled (x) => (y) {
+            s = Shape (x)
+            y = Tile (x, s) }""")
+    feed = {"v": f32([0, 0]), "x": sample("float32", 7)}
+    left = same(model, {"N": 2}, feed, target="qnn")
+    assert left == ["Constant", "Reshape", "Tile", "tiled"]
+
+
+def test_a_branch_that_is_known_before_is_another_pass() -> None:
+    """If nothing that is folded decides an If, it is left to InlineKnownIfs."""
+    model = parse("""g (float[4] x) => (float[4] y) {
+        c = Equal (Size (x), 4)
+        y = If (c) <then_branch = t () => (p) { p = Neg (x) },
+                    else_branch = e () => (q) { q = Abs (x) }> }""")
+    for taken, step in ((["If"], FoldSizes), (["Neg"], InlineKnownIfs)):
+        made = ir.from_proto(model)
+        step(target="qnn")(made)
+        assert [node.op_type for node in made.graph if node.op_type in ("If", "Neg")] == taken
 
 
 def test_some_sizes_leave_the_rest_symbolic() -> None:

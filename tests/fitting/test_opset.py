@@ -14,7 +14,7 @@ import onnx_scatterx
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ModelError, ScatterXError
 from onnx_scatterx.fitting.changes import CHANGES
-from onnx_scatterx.fitting.opset import write_for_opset
+from onnx_scatterx.fitting.opset import change_opset, write_for_opset
 from onnx_scatterx.targets.target import Target
 from tests.fitting.opsets.models import versions
 from tests.helpers.pair import SESSIONS, agree, open_session
@@ -265,3 +265,42 @@ def test_the_command_line(tmp_path: Path) -> None:
         main(["optimize", str(MODELS / "kv_cache_ts.onnx"), "-o", str(out), "--opset", "24"]) == 0
     )
     assert next(o.version for o in onnx.load(out).opset_import if not o.domain) == 24
+
+
+@pytest.mark.parametrize("opset", [13, 14])
+@pytest.mark.parametrize("axis", [0, 1, 2, 3, -2, -3])
+@pytest.mark.parametrize("sizes", ["0, 2, 3, 4", "2, 0, 3, 4", "2, 3, 0, 4", "N, 3, 4, 2"])
+def test_a_softmax_without_elements_is_raised(sizes: str, axis: int, opset: int) -> None:
+    model = parse(
+        f"g (float[{sizes}] x) => (float[a, b, c, d] y) {{ y = Softmax <axis = {axis}> (x) }}",
+        opset=11,
+    )
+    try:
+        raised = onnx_scatterx.optimize(model, opset=opset).model
+    except ModelError:
+        assert opset == 13  # a Reshape takes a 0 as it is from 14 on
+        return
+    x = np.zeros([0 if n == "N" else int(n) for n in sizes.split(", ")], np.float32)
+    for load in SESSIONS:
+        assert agree(*(load(m).run(None, {"x": x}) for m in (model, raised)))
+
+
+@pytest.mark.parametrize("rows", ["2", "0", "N"])
+def test_a_softmax_of_the_last_axis_is_raised_as_one_node(rows: str) -> None:
+    """Along an axis before the last, an older one takes all axes from there on together."""
+    model = parse(
+        f"""g (float[{rows}, 3] x) => (float[a, b] y, float[c, d] z) {{
+            y = Softmax <axis = 1> (x) z = LogSoftmax <axis = 0> (x) }}""",
+        opset=11,
+    )
+    raised = onnx_scatterx.optimize(model, opset=18).model
+    made = [node.op_type for node in raised.graph.node]
+    assert made == ["Softmax", "Flatten", "LogSoftmax", "Shape", "Reshape"]
+    assert onnx_scatterx.verify(model, raised, samples=4).same
+
+
+def test_a_model_that_is_invalid_once_it_is_raised() -> None:
+    """Each node can be raised; together they are no graph."""
+    model = parse("g (float[2] x) => (float[2] y) { v = Neg (w) w = Abs (x) y = Abs (v) }", 12)
+    with pytest.raises(ModelError, match="the model, raised: the graph is invalid"):
+        change_opset(ir.from_proto(model), 18)

@@ -3,6 +3,7 @@
 import numpy as np
 import onnx
 import onnx.parser
+import onnx_ir as ir
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ import onnx_scatterx
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.step import Kind, Pass
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.passes import WriteOtherForms
 from onnx_scatterx.pipeline import order as pipeline
 from onnx_scatterx.targets.catalogue import target_of
 from tests.helpers.examples import examples
@@ -155,3 +157,21 @@ def test_a_constant_that_nothing_reads_is_removed() -> None:
     read = {name for node in result.model.graph.node for name in node.input}
     assert {t.name for t in result.model.graph.initializer} - read == {"unread"}
     assert_same(model, result.model, [{"x": FEED["u"][:5, :2], "u": FEED["u"][:5, 2:]}])
+
+
+def test_a_node_that_cannot_run_is_kept_and_the_next_one_is_written() -> None:
+    """It has more starts than ends, in a branch that is not taken."""
+    model = parse("""g (float[6, 8] x, bool c) => (float[a, b] y, float[d, e] z) {
+        s = Shape (x)
+        y = If (c) <
+            then_branch = t () => (float[f, h] o) {
+                p = Slice (x, Sub (s, s), [3], [0], [2])
+                r = Slice (x, [0], [6], [0], [2])
+                o = Add (p, r) },
+            else_branch = e () => (float[f, h] q) { q = Slice (x, [0], [6], [0], [3]) }>
+        z = Slice (x, [0], [6], [0], [2]) }""")
+    made = ir.from_proto(model)
+    assert WriteOtherForms(target="standard, limits.Slice.steps = false")(made).modified
+    result = ir.to_proto(made)
+    assert [n.output[0] for n in nodes(result) if n.op_type == "Slice" and n.input[4:]] == ["p"]
+    assert_same(model, result, [{"x": FEED["x"], "c": np.array(False)}])

@@ -11,6 +11,7 @@ import onnx
 import onnx.parser
 import onnx_ir as ir
 import pytest
+from onnx import numpy_helper
 
 from onnx_scatterx import Reason, explain, optimize
 from onnx_scatterx.engine.analysis.model_analysis import interpret
@@ -33,7 +34,7 @@ from onnx_scatterx.text.reasons import Refusal
 from tests.helpers.examples import are_all
 from tests.helpers.hostile import HOSTILE, LARGE, pyramid
 from tests.helpers.limited import limited
-from tests.helpers.support import run, scatters
+from tests.helpers.support import parse, run, scatters
 
 MODELS = Path(__file__).parents[3] / "models"
 SMALL = 30  # what a report says of each is as at 60
@@ -68,6 +69,23 @@ def test_large_tensors_are_not_computed() -> None:
         for value in interpret(model).values.values():
             known = value.constant
             assert known is None or known.size <= LIMITS.elements
+
+
+OF_ALL = ["Neg (x)", "Add (x, x)", "Equal (x, x)", "Concat <axis = 0> (x, x)", "Gather (x, x)"]
+OF_ALL += ["CumSum (x, 0)", "CumSum <reverse = 1> (x, 0)", "Where (Less (x, 5), x, x)"]
+
+
+@pytest.mark.parametrize("op", OF_ALL)
+def test_nothing_as_large_as_a_large_constant_is_computed_from_it(op: str) -> None:
+    proto = parse(f"g (float u) => (y, v) {{ y = {op} v = Gather (x, [0, 7]) }}")
+    large = np.arange(LIMITS.elements + 1)
+    proto.graph.initializer.append(numpy_helper.from_array(large, "x"))
+    model = ir.from_proto(proto)
+    values = interpret(model).values
+    y, few = (values[value] for value in model.graph.outputs)
+    assert y.constant is None
+    assert few.constant is not None
+    assert few.constant.tolist() == [0, 7]
 
 
 @pytest.mark.parametrize("levels", [1, 2, 3, 6])

@@ -11,6 +11,13 @@ from tests.helpers.pair import Pair
 from tests.helpers.quantized import ONE, PER_CHANNEL, WRITE, count, feeds, on_integers
 from tests.helpers.support import assert_sound, optimize, parse, sample
 
+MOVED = """g (uint8[3,4] x, uint8[2,3] u) => (uint8[3,4] y)
+    <int64[2,1] i = {1, 2}, float s = {0.1}, uint8 z = {3}> {
+        a = DequantizeLinear (x, s, z)
+        b = DequantizeLinear (u, s, z)
+        c = ScatterND (Transpose (a), i, b)
+        y = QuantizeLinear (Transpose (c), s, z) }"""
+
 
 def test_one_scale() -> None:
     made = on_integers(WRITE.replace("SCALES", ONE))
@@ -45,6 +52,17 @@ def test_what_is_noted_of_a_write_stays() -> None:
     assert new is not write
     assert new.outputs[0].dtype == ir.DataType.UINT8
     assert (new.doc_string, new.metadata_props["a"], new.meta["b"]) == ("what", "A", "B")
+
+
+@pytest.mark.parametrize("source", [WRITE.replace("SCALES", ONE), MOVED])
+def test_a_write_that_stays_on_floats_leaves_no_node(source: str) -> None:
+    """The scatter can be removed only there, so what was planned on integers is removed."""
+    lacking = "".join(f', limits.{op}.no_types = ["uint8"]' for op in ("Concat", "Slice"))
+    model = ir.from_proto(parse(source))
+    before = list(model.graph)
+    write = onnx_scatterx.passes.WriteOnIntegers(target=f"standard{lacking}")
+    assert not write(model).modified
+    assert list(model.graph) == before
 
 
 def test_a_tensor_scatter() -> None:

@@ -68,3 +68,22 @@ def test_bounds_that_are_other_numbers_of_the_same_size() -> None:
         rows = Slice (Range (0, n, 1), a, b)
         y = ScatterND (x, Unsqueeze (rows, [-1]), Expand (u, Shape (rows))) }"""
     assert_sound(model, *({"N": n, "M": 1} for n in SIZES), left=0)
+
+
+BEHIND = "Range (0, Squeeze (low), 1)"
+BEFORE = f"Slice (Range (0, Squeeze (Shape (all)), 1), Shape ({BEHIND}), [MAX])"
+
+
+@pytest.mark.parametrize(("rows", "behind"), [(BEHIND, False), (BEFORE, True)])
+def test_a_number_that_is_the_bound_only_if_it_does_not_count_from_the_end(
+    rows: str, behind: bool
+) -> None:
+    """The bound is max(p, 0), so a p that may be negative cannot stand for it."""
+    model = f"""g (float[N] x, float[K] v, float[C] u) => (float[M] y, int64[1] p) {{
+        low = Sub (Shape (x), [3])
+        p = Sub (low, Max (Neg (low), [0]))
+        all = Concat <axis = 0> (x, v)
+        y = ScatterND (all, Unsqueeze ({rows}, [-1]), u) }}"""
+    sizes = [(n, k, max(n - 3, 0)) for n in range(6) for k in range(3)]
+    feeds = ({"N": n, "K": k, "C": n + k - low if behind else low} for n, k, low in sizes)
+    assert_sound(model, *feeds, left=0)

@@ -135,6 +135,14 @@ def test_one_size_is_refuted_only_by_a_point_that_other_facts_allow(rng: random.
     assert (values(t, points)[allowed] < 0).any(), f"{t} with {known}"
 
 
+def test_one_size_is_refuted_if_the_least_of_other_sizes_allows_it() -> None:
+    """So no proof is sought; where the least of others contradicts a fact, one may be."""
+    assert Facts(known=[U - T]).one_size.decide(T - 4) is False
+    assert Facts(known=[T - U, U - 2]).one_size.decide(T - 4) is False
+    assert Facts(known=[T - U, U - 5]).one_size.decide(T - 4) is None
+    assert Facts(known=[2 - T - U, U * U - 1]).one_size.decide(T - 4) is None
+
+
 @examples(300)
 @given(RNG)
 def test_only_facts_that_lead_nowhere_are_left_out(rng: random.Random) -> None:
@@ -259,6 +267,7 @@ def test_must_be_proven_equal(a: Term, b: Term) -> None:
         (Facts(known=[A, T - 1 - A]), T - 1),
         (Facts(known=[pos(T - 2) - 1]), T - 3),
         (Facts(), T * step(T + U - 1) + U * pos(T + U - 4) - pos(T - 3)),
+        (Facts(known=[A - 1, T - U]), U // A + T - (T + U) // 2),
     ],
 )
 def test_must_be_proven(facts: Facts, t: Term) -> None:
