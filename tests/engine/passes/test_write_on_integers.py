@@ -11,7 +11,6 @@ from tests.helpers.pair import Pair
 from tests.helpers.quantized import ONE, PER_CHANNEL, WRITE, count, feeds, on_integers
 from tests.helpers.support import assert_sound, optimize, parse, sample
 
-
 MOVED = """g (uint8[3,4] x, uint8[2,3] u) => (uint8[3,4] y)
     <int64[2,1] i = {1, 2}, float s = {0.1}, uint8 z = {3}> {
         a = DequantizeLinear (x, s, z)
