@@ -332,6 +332,7 @@ def test_a_project_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     recorded(lines / "onnx_scatterx.json", {}, stamp_of(["onnx_scatterx/engine"]))
     command = [sys.executable, ".ci/code-mutants", "--folder", "cache", "--count", "9"]
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment.pop("PYTEST_ADDOPTS", None)  # such as a profile, which the toy lacks
 
     def run(*more: str) -> str:
         done = subprocess.run(

@@ -123,7 +123,7 @@ def test_sizes_at_which_the_model_does_not_run(
     assert main(["optimize", LETTERBOX, "-o", str(out), *options]) == 2
     told = capsys.readouterr().err
     assert "at the fixed sizes (batch = 1, height = 20, width = 31) the node /Expand (Exp" in told
-    assert told.endswith("its inputs are of shape [1, 3, 20, 31] and [1, 3, 10, 13]\n")
+    assert "its inputs are of shape [1, 3, 20, 31] and [1, 3, 10, 13]" in told
     assert not out.exists()
 
 
