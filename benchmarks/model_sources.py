@@ -13,7 +13,6 @@ from torch import Tensor, nn
 sys.path.insert(0, str(Path(__file__).parents[1] / "models"))
 
 from export import Example
-
 from sources import Letterbox, RotaryInterleaved, SwinShiftMask
 
 

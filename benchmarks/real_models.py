@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import model_sources  # it makes the modules of ``models`` importable
+import sources
 import torch
 import transformers
 from export import OPSETS, Example
 from real_rows import Row, dims
 from torch import Tensor, nn
-
-import sources
 
 # timm and detectors import torchvision, whose compiled part may need CUDA. They do not use it, but
 # the import needs two operators to be declared.

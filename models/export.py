@@ -19,11 +19,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import onnx
+import sources
 import torch
 from google.protobuf.message import Message
 from torch import Tensor, nn
-
-import sources
 
 HERE = Path(__file__).resolve().parent
 DIRECTORIES = {
