@@ -11,7 +11,7 @@ the shape of the data's leading axes. The updates must be in that order too: one
 over trailing axes that the mask does not depend on, or the elements of another tensor under the
 same mask, or under one that this mask repeats. The n-th true element of such a mask has the
 trailing position ``n mod (size of the trailing axes)``. Or they are an element-wise function of
-such updates, which computes the same bits at any place (``lowering.last_bits``).
+such updates, which computes the same bits at any place (``engine/plan/last_bits.py``).
 
 If the mask selects whole rows, they are read quickly. So where time counts, a function of rows is
 kept: for all rows it may take any number of times as long.

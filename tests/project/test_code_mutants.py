@@ -289,6 +289,11 @@ def size() -> int:
 def unused() -> int:
     return 7
 """
+PATHS_ALONE = """
+import sys  # an editable installation finds its own package before the paths do
+
+sys.meta_path[:] = [f for f in sys.meta_path if getattr(f, "__module__", "").startswith("_frozen")]
+"""
 TOY_TESTS = """
 from onnx_scatterx.engine.terms import toy
 
@@ -317,6 +322,7 @@ def test_a_project_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     shutil.copy(ROOT / ".ci" / "code-mutants", tmp_path / ".ci")
     (tmp_path / engine / "toy.py").write_text(TOY)
     (tmp_path / "tests" / "toy" / "test_toy.py").write_text(TOY_TESTS)
+    (tmp_path / "sitecustomize.py").write_text(PATHS_ALONE)
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --import-mode=importlib\n")
     lines, test = tmp_path / "cache" / "lines", "tests/toy/test_toy.py::test_"
     lines.mkdir(parents=True)

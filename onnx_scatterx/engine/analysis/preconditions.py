@@ -34,7 +34,7 @@ from onnx_scatterx.engine.analysis.domain.conditions import (
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.analysis.operators import slicing
 from onnx_scatterx.engine.analysis.operators.arithmetic import COMPARISONS, SAME_TYPE
-from onnx_scatterx.engine.analysis.operators.gathers import named_axes
+from onnx_scatterx.engine.analysis.operators.gathers import READS, named_axes
 from onnx_scatterx.engine.analysis.operators.index_ranges import index_ranges
 from onnx_scatterx.engine.analysis.operators.reshaping import may_copy
 from onnx_scatterx.engine.terms import Term, term
@@ -60,7 +60,7 @@ def conditions_of(call: Call) -> Iterator[Condition]:
 
 def facts_of(call: Call) -> list[Term]:
     """Return terms that are >= 0 once the node has run."""
-    return [t for c in conditions_of(call) for t in c.terms(call.facts)]
+    return [t for c in conditions_of(call) if c.learned for t in c.terms(call.facts)]
 
 
 def first_false(call: Call, outputs: Iterable[TensorValue | None] = ()) -> Condition | None:
@@ -95,32 +95,38 @@ def _sizes(call: Call) -> Conditions:
 
 
 def _along_axis(call: Call) -> Conditions:
-    """An index names an element of an axis."""
+    """An index names an element of an axis.
+
+    This is learned of nodes that read. What replaces a write is guarded against sizes of 0 in any
+    case: at these the original fails, but in older versions a Mod by 0 ends the process.
+    """
+    learned = call.node.op_type in READS
     data, indices = call.known(0, 1).dims, call.present(1)
     (wanted,) = index_ranges(call.node, len(data), 0, call)
     axis, numbers = wanted.axis % len(data), indices.constant
     if numbers is not None and numbers.size:
         fault = f"an index is out of bounds on axis {axis} of size {data[axis]}"
-        yield Within(fault, numbers, data[axis])
+        yield Within(fault, numbers, data[axis], learned=learned)
     elif indices.shape is not None:
         fault = f"axis {axis} has no element for an index"
-        yield AnyElement(fault, (data[axis],), indices.shape)
+        yield AnyElement(fault, (data[axis],), indices.shape, learned=learned)
 
 
 def _along_axes(call: Call) -> Conditions:
-    """Each row of indices that is checked names an element of some axes."""
+    """Each row of indices that is checked names an element of some axes; learned as above."""
+    learned = call.node.op_type in READS
     data, indices = call.known(0).dims, call.known(1, 1)
     named = required(named_axes(call, data, indices.dims))
     numbers = indices.constant
     if numbers is None or not numbers.size:
         fault = "an axis has no element for an index"
-        yield AnyElement(fault, named, indices.dims[:-1])
+        yield AnyElement(fault, named, indices.dims[:-1], learned=learned)
         return
     columns = numbers.reshape(-1, numbers.shape[-1])
     for wanted in index_ranges(call.node, len(data), columns.shape[1], call):
         size = data[wanted.axis]
         fault = f"an index is out of bounds on axis {wanted.axis} of size {size}"
-        yield Within(fault, columns[:, required(wanted.column)], size)
+        yield Within(fault, columns[:, required(wanted.column)], size, learned=learned)
 
 
 def _ranks(call: Call) -> Conditions:

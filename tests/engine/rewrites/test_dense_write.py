@@ -195,10 +195,7 @@ KEPT = {
         opset=24,
     ),
     "a maximum of integers needs operator set 12": Case(
-        nd("P", "K").replace(' <reduction = "none">', ""),
-        Reason.NO_KERNEL,
-        target=UNBOUNDED,
-        opset=11,
+        nd("P", "3").replace(' <reduction = "none">', ""), Reason.NO_KERNEL, target=DENSE, opset=11
     ),
 }
 test_kept = each(KEPT, "refuses")

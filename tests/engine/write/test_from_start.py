@@ -70,7 +70,7 @@ def test_any_positions(data: st.DataObject) -> None:
 
 
 def test_a_proof_that_is_found_on_trial_alone() -> None:
-    """The terms of a dry run have other symbols: positions may be known there to be from 0 on."""
+    """A fragment has symbols of its own: with them, positions may be known to be from 0 on."""
     model = parse(
         """g (uint8[9] x, int64[9,1] j, uint8[9] v, int64[9] i, uint8[9] u) => (uint8[K] y)
         <uint8 z = {0}, int64[1] one = {1}, int64[1] most = {9}, int64[1] last = {-1},

@@ -149,8 +149,8 @@ class Scope:
 
     ``visit_id`` distinguishes this visit from others. ``values`` has the abstract value of every
     visible value, including those of outer graphs. ``overridable`` are the initializers that are
-    inputs of the model, too (``ir.constants``). ``also_read_as`` is the operator set of the model
-    for a function of another one: ONNX Runtime inlines the function, and reads its nodes so.
+    inputs of the model, too. ``also_read_as`` is the operator set of the model for a function of
+    another one: ONNX Runtime inlines the function, and reads its nodes so.
     """
 
     opsets: Mapping[str, int]

@@ -30,9 +30,13 @@ from onnx_scatterx.engine.terms import Facts, Term, term
 
 @dataclass(frozen=True)
 class Condition(ABC):
-    """What holds if a node runs; ``fault`` says what is wrong if it does not hold."""
+    """What holds if a node runs; ``fault`` says what is wrong if it does not hold.
+
+    If it is not ``learned``, the optimized model must not rely on it.
+    """
 
     fault: str
+    learned: bool = field(default=True, kw_only=True)
 
     def terms(self, known: Facts) -> list[Term]:
         """Return terms that are >= 0 if the condition holds."""
