@@ -97,36 +97,37 @@ def _sizes(call: Call) -> Conditions:
 def _along_axis(call: Call) -> Conditions:
     """An index names an element of an axis.
 
-    This is learned of nodes that read. What replaces a write is guarded against sizes of 0 in any
-    case: at these the original fails, but in older versions a Mod by 0 ends the process.
+    If it is known only at run time, nothing is learned of a write: what replaces one is guarded
+    against sizes of 0 in any case. There the original fails, but in older versions a Mod by 0 ends
+    the process.
     """
-    learned = call.node.op_type in READS
     data, indices = call.known(0, 1).dims, call.present(1)
     (wanted,) = index_ranges(call.node, len(data), 0, call)
     axis, numbers = wanted.axis % len(data), indices.constant
     if numbers is not None and numbers.size:
         fault = f"an index is out of bounds on axis {axis} of size {data[axis]}"
-        yield Within(fault, numbers, data[axis], learned=learned)
+        yield Within(fault, numbers, data[axis])
     elif indices.shape is not None:
         fault = f"axis {axis} has no element for an index"
+        learned = call.node.op_type in READS
         yield AnyElement(fault, (data[axis],), indices.shape, learned=learned)
 
 
 def _along_axes(call: Call) -> Conditions:
     """Each row of indices that is checked names an element of some axes; learned as above."""
-    learned = call.node.op_type in READS
     data, indices = call.known(0).dims, call.known(1, 1)
     named = required(named_axes(call, data, indices.dims))
     numbers = indices.constant
     if numbers is None or not numbers.size:
         fault = "an axis has no element for an index"
+        learned = call.node.op_type in READS
         yield AnyElement(fault, named, indices.dims[:-1], learned=learned)
         return
     columns = numbers.reshape(-1, numbers.shape[-1])
     for wanted in index_ranges(call.node, len(data), columns.shape[1], call):
         size = data[wanted.axis]
         fault = f"an index is out of bounds on axis {wanted.axis} of size {size}"
-        yield Within(fault, columns[:, required(wanted.column)], size, learned=learned)
+        yield Within(fault, columns[:, required(wanted.column)], size)
 
 
 def _ranks(call: Call) -> Conditions:

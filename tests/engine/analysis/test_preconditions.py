@@ -36,11 +36,13 @@ CASES = [
     (
         "float[N] x, float[2] u",
         "ScatterElements(x, [1, 3], u)",
-        "",
+        "N - 4",
         N,
         "out of bounds on axis 0 of size 2: 3",
     ),
-    ("float[N] x, float[1] u", "ScatterND(x, [[-4]], u)", "", N, "axis 0 of size 2: -4"),
+    ("float[N] x, float[1] u", "ScatterND(x, [[-4]], u)", "N - 4", N, "axis 0 of size 2: -4"),
+    ("float[N] x, int64[1, 1] i, float[1] u", "ScatterND(x, i, u)", "", {"N": 0}, "no element for"),
+    ("int64[N] x, int64[2] i", "ScatterElements(x, i, i)", "", {"N": 0}, "axis 0 has no element"),
     ("float[9] x, float[N] u", "ScatterND(x, [[2]], u)", "", N, "the updates must be of shape [1]"),
     (
         "float[1, N, 2] x, float[1, M, 2] u",
