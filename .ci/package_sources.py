@@ -40,7 +40,7 @@ def imports(tree: ast.AST) -> Iterator[tuple[str, str]]:
 
 
 def statements(path: Path) -> int:
-    """Return how many lines are neither docstring, import, comment nor blank."""
+    """Return how many lines hold code: no docstring, import or comment, and not blank."""
     source = path.read_text(encoding="utf-8")
     left = {n for n, line in enumerate(source.splitlines(), 1) if line.split("#")[0].strip()}
     for node in ast.walk(ast.parse(source)):

@@ -103,7 +103,7 @@ def _settings(given: Mapping[str, Any] | None, folder: Path) -> tuple[dict[str, 
 
 
 def missing_compiler(folder: Path) -> str | None:
-    """Return why there is no compiler, if CMake failed for this reason; otherwise None.
+    """Return in which way the C++ compiler is missing, or None if it is there.
 
     A compiler that tells its version, but fails, is not missing: its flags may be wrong, or the
     disk full. One that does not tell its version counts as missing, as the placeholder of macOS.

@@ -102,7 +102,7 @@ def _constant(node: ast.Constant) -> Iterator[Change]:
     if isinstance(value, bool):
         yield Change(node, "constant", str(not value))
     elif isinstance(value, int):
-        is_limit = value >= 100 and value % 10 == 0  # a step more or less is no other limit
+        is_limit = value >= 100 and value % 10 == 0  # 1 more or less changes nothing there
         for other in (0,) if is_limit else (value + 1, value - 1):
             yield Change(node, "constant", str(other) if other >= 0 else f"({other})")
     elif isinstance(value, float):

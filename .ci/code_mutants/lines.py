@@ -94,8 +94,8 @@ class Recorder:
 def record(into: Path, folders: Iterable[str], workers: int) -> list[Path]:
     """Run the tests whose lines are not known, and return the files that hold them.
 
-    A room of tests is recorded in a process of its own, so what its tests import is known, too:
-    these lines run in the context that has no name.
+    Each room of tests is recorded in a process of its own. A line that runs while its tests are
+    imported is recorded in the context whose name is empty.
     """
     into.mkdir(parents=True, exist_ok=True)
     rooms, folders = rooms_of_tests(ROOT), tuple(folders)
