@@ -1,7 +1,6 @@
 """Nodes that cannot run at the sizes of a model: shapes that do not fit, indices out of bounds.
 
-Only nodes of the main graph that an output needs are reported, which always run, and only if the
-failure is certain.
+Only nodes of the main graph that always run are reported, and only if the failure is certain.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import Knowledge, Scope, TensorValue, first_false
 from onnx_scatterx.engine.budget import LimitError
-from onnx_scatterx.graphs import live_nodes
 
 _LISTED = 8  # numbers that are reported
 
@@ -40,9 +38,8 @@ def first_failure(graph: ir.Graph, knowledge: Knowledge) -> NodeFailure | None:
     scope = knowledge.scopes.get(graph)
     if scope is None:
         return None
-    live = live_nodes(graph)
     for node in graph:
-        if node in live and node.domain == "":
+        if node in scope.running and node.domain == "":
             try:
                 why = _failure(node, scope)
             except LimitError:

@@ -28,6 +28,7 @@ from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.analysis.domain.widening import has_negative_size, widened
 from onnx_scatterx.engine.analysis.operators import sequences
 from onnx_scatterx.engine.analysis.preconditions import InfeasibleError, facts_of, first_false
+from onnx_scatterx.engine.analysis.running import ReadInputs, read_inputs, running_nodes
 from onnx_scatterx.engine.analysis.shapes import (
     SUSPICIOUS,
     Exclusion,
@@ -52,7 +53,6 @@ from onnx_scatterx.graphs import (
     callers_first,
     constant,
     graphs_of,
-    live_nodes,
     may_be_operator,
 )
 
@@ -127,12 +127,14 @@ class Interpreter:
     calls: dict[ir.OperatorIdentifier, list[CallOfFunction]] = field(
         default_factory=dict, init=False
     )
+    read_inputs: ReadInputs = field(default_factory=dict)
     visits: int = 0  # of functions
     depth: int = 0  # of bodies and functions that are being visited
 
     def __post_init__(self) -> None:
         self.older_facts = tuple(map(fact_of, self.older))
         self.inputs = ModelInputs(self.model, self.distrust_dims, self.probe)
+        self.read_inputs = self.read_inputs or read_inputs(self.model)
 
     def run(self) -> Knowledge:
         graph = self.model.graph
@@ -165,12 +167,12 @@ class Interpreter:
         inner = graph.graph if isinstance(graph, ir.Function) else graph
         self.scopes[inner] = scope
         self._initializers(inner, scope)
-        live = live_nodes(inner)
+        scope.running = running_nodes(inner, self.read_inputs)
         for node in inner:
             try:
                 with budget().of_part(LIMITS.scatter_steps):
                     budget().charge_part(PRICES.visit + (len(node.inputs) + len(node.outputs)) // 2)
-                    self._node(node, scope, node in live)
+                    self._node(node, scope, node in scope.running)
             except (TooLargeError, PartSpentError):
                 self._forget_node(node, scope)
             except SpentError:
@@ -205,14 +207,14 @@ class Interpreter:
             known = {v: scope.values[v] for v in node.outputs if v in scope.values}
             try:
                 with budget().of_part(LIMITS.scatter_steps):
-                    self._node(node, scope, live=False)
+                    self._node(node, scope, runs=False)
             except LimitError:
                 self._forget_node(node, scope)
             gives_more |= any(scope.values[v].says_more_than(old) for v, old in known.items())
             scope.values.update(known)
         return gives_more
 
-    def _node(self, node: ir.Node, scope: Scope, live: bool) -> None:
+    def _node(self, node: ir.Node, scope: Scope, runs: bool) -> None:
         if node.op_type == "Constant" and node.domain == "" and len(node.outputs) == 1:
             known = self.reading.constant(node)
             if known is not None:
@@ -220,7 +222,7 @@ class Interpreter:
                 return
         inputs = [None if v is None else scope.of(sequences.held(v, node)) for v in node.inputs]
         call = scope.call(node, inputs)._replace(versions=self.versions, older=self.older_facts)
-        must_run = self.probe is not None and live and node.graph is self.model.graph
+        must_run = self.probe is not None and runs and node.graph is self.model.graph
         if must_run and first_false(call) is not None:
             raise InfeasibleError
         results = self._results(call, scope)
@@ -234,7 +236,7 @@ class Interpreter:
                 self.believed = True
                 scope.facts.add(map(fact_of, doubted))
                 results = self._results(call, scope)
-        if live and node.domain == "":
+        if runs and node.domain == "":
             proven = facts_of(call)
             if proven:
                 scope.facts.add(proven)

@@ -29,7 +29,6 @@ from onnx_scatterx.engine.lift.lifting import (
 )
 from onnx_scatterx.engine.lift.unflatten import unflattened
 from onnx_scatterx.engine.terms import Facts, Term, maximum, minimum, term
-from onnx_scatterx.graphs import live_nodes
 from onnx_scatterx.text import Reason, Refusal, RefusedError, refuse_unless
 
 
@@ -44,9 +43,8 @@ class Bounded(NamedTuple):
 def learn_bounds(knowledge: Knowledge) -> None:
     """Add the facts that hold because the scatters and gathers of a model run, within limits."""
     for graph, scope in knowledge.own_graphs():
-        live = live_nodes(graph)
         for node in graph:
-            if not (is_scatter(node) or is_gather(node)) or node not in live:
+            if not (is_scatter(node) or is_gather(node)) or node not in scope.running:
                 continue
             if not _is_of_numbers(node, scope):
                 with suppress(LimitError), budget().of_part(LIMITS.scatter_steps):

@@ -132,9 +132,10 @@ class Negated(RegionRule):
 
 
 def test_what_a_form_reads_is_written_anew_too() -> None:
-    text = """g (float[N] x, float[1] u) => (float[N] y)
+    text = """g (float[N] x, float[1] u) => (float[N] y, float z)
         <int64[1,1] at = {1}, int64[1] two = {2}, int64[1] last = {-1}> {
         first = ScatterND (x, at, u)
+        z = ReduceSum <keepdims = 0> (first)
         negative = Neg (first)
         shape = Shape (negative)
         end = Sub (shape, two)

@@ -151,6 +151,7 @@ class Scope:
     visible value, including those of outer graphs. ``overridable`` are the initializers that are
     inputs of the model, too. ``also_read_as`` is the operator set of the model for a function of
     another one: ONNX Runtime inlines the function, and reads its nodes so.
+    ``running`` are the nodes whose checks hold, since they run whenever the graph does.
     """
 
     opsets: Mapping[str, int]
@@ -161,6 +162,7 @@ class Scope:
     visit_id: object = dataclasses.field(default_factory=object)
     overridable: frozenset[ir.Value] = frozenset()
     also_read_as: int | None = None
+    running: set[ir.Node] = dataclasses.field(default_factory=set)
 
     def of(self, value: ir.Value | None) -> TensorValue:
         """Return the abstract value of a value: of one that is not known here, the type alone."""
