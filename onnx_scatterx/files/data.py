@@ -4,7 +4,7 @@ import functools
 import itertools
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import onnx
@@ -29,7 +29,9 @@ DATA_FIELDS = _TYPED_FIELDS | {"raw_data"}
 
 _HOLD_TENSORS = (ir.AttributeType.TENSOR, ir.AttributeType.TENSORS)
 _TEXTS = (onnx.AttributeProto.UNDEFINED, onnx.AttributeProto.STRING)
-_SPARSE = "onnx_scatterx.sparse_initializers"
+SPARSE = "onnx_scatterx.sparse_initializers"
+"""The key in the meta of a graph for the messages of its sparse initializers."""
+
 _CONVERSION = "onnx_ir.serde"  # this logger warns of unknown values
 
 
@@ -57,13 +59,13 @@ def from_proto(proto: onnx.ModelProto) -> ir.Model:
                     continue
                 if value.producer() is None and value.graph is None:
                     node.replace_input_with(index, initializers[str(value.name)])
-    model.graph.meta[_SPARSE] = sparse
+    model.graph.meta[SPARSE] = sparse
     return model
 
 
 def to_proto(model: ir.Model) -> onnx.ModelProto:
     """Return a model as a message; the inverse of `from_proto`."""
-    sparse = model.graph.meta.get(_SPARSE)
+    sparse = model.graph.meta.get(SPARSE)
     if not sparse:
         proto = ir.serde.serialize_model(model)
     else:
@@ -234,15 +236,25 @@ def graphs_in(proto: onnx.ModelProto) -> Iterator[onnx.GraphProto | onnx.Functio
 
 def tensors(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
     """Yield every tensor of a model: initializers and attributes, of subgraphs and functions."""
-    for graph in graphs_in(proto):
-        if isinstance(graph, onnx.GraphProto):
-            yield from graph.initializer
-        for node in graph.node:
+    yield from proto.graph.initializer
+    yield from tensors_of(proto.graph.node)
+    for function in proto.functions:
+        yield from tensors_of(function.node)
+
+
+def tensors_of(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.TensorProto]:
+    """Yield every tensor of some nodes: of their attributes, and of their subgraphs."""
+    waiting = [nodes]
+    while waiting:
+        for node in waiting.pop():
             for attribute in node.attribute:
                 if attribute.type in HEAVY:
                     if attribute.HasField("t"):
                         yield attribute.t
                     yield from attribute.tensors
+            for body in bodies(node):
+                yield from body.initializer
+                waiting.append(body.node)
 
 
 def locations(proto: onnx.ModelProto) -> tuple[str, ...]:

@@ -1,36 +1,35 @@
 """Writes an optimized model as the message that was read, in which only changes are replaced.
 
 onnx_ir loses parts of a message: unknown fields, training information, types of values that no node
-computes. So three messages are compared:
+computes. So two messages are compared that onnx_ir writes (`files.changes`):
 
-    original    the message that was read
-    before      the message that onnx_ir writes before a pass runs
-    after       the message that onnx_ir writes after the passes
+    before      of the parts of the message that passes have changed or removed
+    after       of the parts of the model that are new or changed
 
-If a part of `before` and `after` is equal, the part of the original is kept, with everything that
-onnx_ir loses. Otherwise the part of `after` is written. Elements of lists are matched by their
+If a field of `before` and `after` is equal, the field of the message is kept, with everything that
+onnx_ir loses. Otherwise the field of `after` is written. Elements of lists are matched by their
 names, and nodes by their outputs.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Hashable
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
-from uuid import uuid4
 
-import numpy as np
 import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.files.check import free_names, is_large
-from onnx_scatterx.files.data import graphs_in, replace_tensors, tensors, to_proto
+from onnx_scatterx.files.changes import Changes
+from onnx_scatterx.files.check import free_names
+from onnx_scatterx.files.snapshot import NodeKey, Snapshot, key_of_message
+from onnx_scatterx.files.weights import Weights
 
 _KEYS: dict[str, Callable[[Any], Hashable]] = {
     "AttributeProto": lambda attribute: attribute.name,
     "FunctionProto": lambda function: (function.domain, function.name, function.overload),
-    "NodeProto": lambda node: (node.op_type, next(filter(None, node.output), node.name)),
+    "NodeProto": key_of_message,
     "OperatorSetIdProto": lambda opset: opset.domain,
     "SparseTensorProto": lambda tensor: tensor.values.name,
     "StringStringEntryProto": lambda entry: entry.key,
@@ -70,16 +69,10 @@ class Original:
     def __init__(self, message: onnx.ModelProto, model: ir.Model, *, ours: bool = False) -> None:
         self._message = message
         self._is_ours = ours
-        # The text of an empty tensor that stands for a weight of the original. Its last dim is the
-        # index of the weight. No file has this text.
-        self._mark = f"onnx_scatterx.weight {uuid4().hex}"
-        held = [t for graph in graphs_in(message) for t in getattr(graph, "initializer", ())]
-        large = (t for t in tensors(message) if is_large(math.prod(t.dims)))
-        # This list keeps the weights alive, so that their ids stay valid.
-        self._weights = list({id(t): t for t in (*held, *large)}.values())
-        self._names = [tensor.name for tensor in self._weights]
-        self._indices = {id(tensor): i for i, tensor in enumerate(self._weights)}
-        self._before = self._written(model)
+        self._snapshot = Snapshot(model)
+        self._weights = Weights(
+            self._snapshot.weights.values(), in_nodes=self._snapshot.has_weights_in_nodes
+        )
 
     def merged(self, model: ir.Model) -> onnx.ModelProto:
         """Return the message of the model: the original object if it is ours or nothing changed.
@@ -94,52 +87,31 @@ class Original:
         return made
 
     def _merged(self, model: ir.Model) -> onnx.ModelProto:
-        after = self._written(model)
-        for tensor, name in zip(self._weights, self._names, strict=True):
-            if tensor.name != name:  # onnx_ir renames a weight's message if its value is renamed
-                tensor.name = name
-        if after == self._before:
-            return self._message
-        made = self._message
+        snapshot, message = Snapshot(model), self._message
+        changes = Changes.between(self._snapshot, snapshot)
+        if changes is None:
+            return message
+        self._weights.restore_names()
+        before, after = changes.written(message, model, self._weights)
+        if before == after and snapshot.order == self._snapshot.order:
+            return message
         if not self._is_ours:
-            made = onnx.ModelProto()
-            made.CopyFrom(self._message)
-        bound = {
+            message = onnx.ModelProto()
+            message.CopyFrom(self._message)
+        trained = self._weights.named(
             entry.key
-            for info in made.training_info
+            for info in message.training_info
             for entry in (*info.initialization_binding, *info.update_binding)
-        }
-        trained = [tensor for tensor in self._weights if tensor.name in bound]
-        _merge(made, self._before, after)
-        inner = len(self._weights) > len(self._message.graph.initializer)
-        for tensor in tensors(made) if inner else made.graph.initializer:
-            if tensor.doc_string == self._mark:
-                name = tensor.name
-                tensor.CopyFrom(self._weights[tensor.dims[1]])
-                tensor.name = name
-        names = {tensor.name for tensor in made.graph.initializer}
-        made.graph.initializer.extend(tensor for tensor in trained if tensor.name not in names)
-        return made
-
-    def _written(self, model: ir.Model) -> onnx.ModelProto:
-        """Return the message that onnx_ir writes, with empty tensors for the original's weights."""
-        weights: dict[int, ir.TensorProtocol] = {}
-
-        def without(tensor: ir.TensorProtocol) -> ir.TensorProtocol:
-            is_read = isinstance(tensor, ir.serde.TensorProtoTensor)
-            index = self._indices.get(id(tensor.raw)) if is_read else None
-            if index is None:
-                return tensor
-            nothing = np.zeros((0, index), np.float32)
-            stub = ir.Tensor(nothing, name=tensor.name, doc_string=self._mark)
-            weights[id(stub)] = tensor
-            return stub
-
-        replace_tensors(model, without)
-        try:
-            return to_proto(model)
-        finally:
-            replace_tensors(model, lambda tensor: weights.get(id(tensor), tensor))
+        )
+        _merge_nodes(message.graph.node, before.graph.node, after.graph.node, snapshot.order)
+        _drop_namesakes(message.graph, before.graph, after.graph)
+        for part in (before, after):
+            del part.graph.node[:]
+        _merge(message, before, after)
+        self._weights.fill(message)
+        names = {tensor.name for tensor in message.graph.initializer}
+        message.graph.initializer.extend(t for t in trained if t.name not in names)
+        return message
 
 
 def _merge(message: Any, before: Any, after: Any) -> None:
@@ -212,6 +184,30 @@ def _merge_one(message: Any, before: Any, after: Any, name: str) -> None:
         getattr(message, name).CopyFrom(parts[2])
     else:
         message.ClearField(name)
+
+
+def _merge_nodes(messages: Any, befores: Any, afters: Any, order: Iterable[NodeKey]) -> None:
+    """Merge nodes into those of the main graph, of which ``befores`` and ``afters`` are a part.
+
+    ``order`` has the keys of all nodes afterwards.
+    """
+    old = {key_of_message(message): message for message in messages}
+    known = {key_of_message(before): before for before in befores}
+    fresh = deque(afters)
+    made: list[Any] = []
+    new: list[Any] = []
+    for key in order:
+        if fresh and key_of_message(fresh[0]) == key:
+            after = fresh.popleft()
+            message = old.pop(key, None)
+            if message is None:
+                new.append(after)
+            elif known[key] != after:
+                _merge(message, known[key], after)
+            made.append(after if message is None else message)
+        else:
+            made.append(old.pop(key))
+    _arrange(messages, made, new)
 
 
 def _merge_named(messages: Any, befores: Any, afters: Any, key: Callable[[Any], Hashable]) -> None:

@@ -149,7 +149,7 @@ def test_a_text_of_the_model_stands_for_no_weight() -> None:
     model = from_proto(message)
     original = Original(message, model)
     for tensor in (message.graph.node[0].attribute[0].t, *message.graph.initializer):
-        tensor.doc_string = original._mark
+        tensor.doc_string = original._weights._mark
     again = from_proto(message)
     found = Original(message, again)
     change(again)

@@ -186,3 +186,94 @@ def test_a_value_that_is_written_otherwise_keeps_what_is_proven_of_it(
     assert [d.dim_param or d.dim_value for d in found.type.tensor_type.shape.dim] == [
         d or 0 for d in kept
     ]
+
+
+CALLS = """<ir_version: {version}, opset_import: ["" : 18, "own" : 1]>
+    g (float[N] x, float[N] z) => (float[N] y) {{
+        a = own.F (x)  b = own.H (a)  c = Add (b, z)  d = Neg (c)  y = own.G (d) }}
+    <domain: "own", opset_import: ["" : 18]> F (x) => (y) {{ m = Neg (x)  y = Abs (m) }}
+    <domain: "own", opset_import: ["" : 18]> G (x) => (y) {{ m = Exp (x)  y = Abs (m) }}
+    <domain: "own", opset_import: ["" : 18]> H (x) => (y) {{ m = Sin (x)  y = Cos (m) }}"""
+
+
+def in_a_function(model: ir.Model) -> None:
+    model.functions["own", "G", ""].graph.node(0).op_type = "Log"
+
+
+def without_a_function(model: ir.Model) -> None:
+    model.graph.node(1).op_type, model.graph.node(1).domain = "Sin", ""
+    del model.functions["own", "H", ""]
+
+
+def of_another_version(model: ir.Model) -> None:
+    model.ir_version = 10
+
+
+def of_another_type(model: ir.Model) -> None:
+    for node in list(model.graph)[:-1]:
+        node.outputs[0].dtype = ir.DataType.FLOAT16
+
+
+def of_another_shape(model: ir.Model) -> None:
+    model.graph.node(2).outputs[0].shape = ir.Shape([7])
+
+
+def in_another_order(model: ir.Model) -> None:
+    graph = model.graph
+    new = ir.node("Exp", [graph.inputs[1]], name="new")
+    graph.insert_before(graph.node(2), new)
+    graph.node(3).replace_input_with(1, new.outputs[0])
+    graph.insert_before(graph.node(0), new)
+
+
+def computed_by_another_node(model: ir.Model) -> None:
+    graph = model.graph
+    old = graph.node(3)
+    new = ir.node("Abs", old.inputs, name="new")
+    new.outputs[0].type, new.outputs[0].shape = old.outputs[0].type, ir.Shape([3])
+    graph.insert_after(old, new)
+    old.outputs[0].replace_all_uses_with(new.outputs[0])
+    graph.remove(old, safe=True)
+    new.outputs[0].name = "d"
+
+
+@pytest.mark.parametrize("version", [8, 10])
+@pytest.mark.parametrize(
+    "change",
+    [
+        in_a_function,
+        without_a_function,
+        of_another_version,
+        of_another_type,
+        of_another_shape,
+        in_another_order,
+        computed_by_another_node,
+    ],
+)
+def test_it_is_what_onnx_ir_writes(change: Callable[[ir.Model], None], version: int) -> None:
+    message = onnx.parser.parse_model(CALLS.format(version=version))
+    for graph in (message.graph, *message.functions) if version == 10 else (message.graph,):
+        for name in {output for node in graph.node for output in node.output} - {"y"}:
+            graph.value_info.append(onnx.helper.make_tensor_value_info(name, 1, ["N"]))
+    if version == 8:
+        for name in "FGH":
+            info = onnx.helper.make_tensor_value_info(f"own::{name}/m", 1, ["N"])
+            message.graph.value_info.append(info)
+    message.MergeFromString(UNKNOWN)
+    model = from_proto(message)
+    original = Original(message, model)
+    change(model)
+    found = original.merged(model)
+    assert found != message or model.ir_version == version
+    assert UNKNOWN in found.SerializeToString()
+    found.DiscardUnknownFields()
+    fresh = to_proto(model)
+    for part in (found, fresh):
+        for graph in (part.graph, *part.functions):
+            infos = sorted(graph.value_info, key=lambda info: info.name)
+            del graph.value_info[:]
+            graph.value_info.extend(infos)
+        functions = sorted(part.functions, key=lambda function: function.name)
+        del part.functions[:]
+        part.functions.extend(functions)
+    assert difference(found, fresh) is None

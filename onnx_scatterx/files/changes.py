@@ -1,0 +1,181 @@
+"""The parts in which a model differs from the message that it was read from.
+
+What onnx_ir writes of them is compared. Other parts are not written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Mapping, Set
+from itertools import chain
+from typing import Any, NamedTuple, TypeVar, cast
+
+import onnx
+import onnx_ir as ir
+
+from onnx_scatterx.files.data import SPARSE, from_proto, tensors_of
+from onnx_scatterx.files.snapshot import NodeKey, Snapshot, key_of, key_of_message
+from onnx_scatterx.files.weights import Weights
+from onnx_scatterx.processes import quiet
+
+
+class Changes(NamedTuple):
+    """The keys of what changed, is new or gone: nodes of the main graph, initializers, functions.
+
+    The nodes that are ``gone`` are not in ``nodes``.
+    """
+
+    nodes: Set[NodeKey]
+    gone: Set[NodeKey]
+    initializers: Set[str]
+    functions: Set[ir.OperatorIdentifier]
+
+    @classmethod
+    def between(cls, before: Snapshot, after: Snapshot) -> Changes | None:
+        """Return what changed between two snapshots of a model; None if nothing did.
+
+        A new IR version changes how each part is written.
+        """
+        gone = before.nodes.keys() - after.nodes.keys()
+        if before.ir_version != after.ir_version:
+            initializers = before.initializers.keys() | after.initializers.keys()
+            functions = before.functions.keys() | after.functions.keys()
+            return cls(after.nodes.keys(), gone, initializers, functions)
+        changes = cls(
+            _differing(before.nodes, after.nodes) - gone,
+            gone,
+            _differing(before.initializers, after.initializers),
+            _differing(before.functions, after.functions),
+        )
+        same = before.head == after.head and before.order == after.order
+        return None if same and not any(changes) else changes
+
+    def written(
+        self, message: onnx.ModelProto, model: ir.Model, weights: Weights
+    ) -> tuple[onnx.ModelProto, onnx.ModelProto]:
+        """Return what onnx_ir writes of the message's part and of the model's part.
+
+        As onnx_ir does, the type of each initializer is declared if a declaration changes.
+        """
+        after = weights.written(self._of_model(model))
+        computed = {name for node in after.graph.node for name in node.output}
+        before = weights.written(self._of_message(message, computed, weights))
+        lost = {
+            name
+            for node in message.graph.node
+            if key_of_message(node) in self.gone
+            for name in node.output
+        }
+        lost -= computed.union(value.name for value in message.graph.output)
+        told = {info.name for info in message.graph.value_info}
+        for name in sorted(told & lost):
+            before.graph.value_info.add(name=name)
+        if before.graph.value_info != after.graph.value_info:
+            _declare_initializers(model.graph, after.graph, told)
+        return before, after
+
+    def _of_model(self, model: ir.Model) -> ir.Model:
+        """Return the part of a changed model that is new or changed; it has the model's nodes."""
+        graph = model.graph
+        sparse = graph.meta.get(SPARSE, {})
+        initializers = graph.initializers.items()
+        view = ir.GraphView(
+            graph.inputs,
+            graph.outputs,
+            nodes=(node for node in graph if key_of(node) in self.nodes),
+            initializers=[v for k, v in initializers if k in self.initializers or k in sparse],
+            doc_string=graph.doc_string,
+            opset_imports=graph.opset_imports,
+            name=graph.name,
+            metadata_props=graph.metadata_props,
+        )
+        view.meta[SPARSE] = sparse
+        return ir.Model(
+            cast(ir.Graph, view),  # onnx_ir takes a view, too
+            ir_version=model.ir_version,
+            producer_name=model.producer_name,
+            producer_version=model.producer_version,
+            domain=model.domain,
+            model_version=model.model_version,
+            doc_string=model.doc_string,
+            functions=[f for k, f in model.functions.items() if k in self.functions],
+            metadata_props=model.metadata_props,
+            device_configurations=model.device_configurations,
+        )
+
+    def _of_message(
+        self, message: onnx.ModelProto, computed: Set[str], weights: Weights
+    ) -> ir.Model:
+        """Return the part of a message that was changed, as onnx_ir reads it.
+
+        Of the nodes that are gone, it has those with an output that is still ``computed``.
+        """
+        part = onnx.ModelProto()
+        _copy(message, part, {"graph", "functions", "training_info"})
+        _copy(message.graph, part.graph, {"node", "initializer", "value_info"})
+        nodes = [
+            node
+            for node in message.graph.node
+            if (key := key_of_message(node)) in self.nodes
+            or (key in self.gone and not computed.isdisjoint(node.output))
+        ]
+        functions = [f for f in message.functions if _identifier(f) in self.functions]
+        part.graph.node.extend(nodes)
+        part.functions.extend(functions)
+        prefixes = tuple(f"{f.domain}::{f.name}/" for f in functions)  # the names in IR version 9
+        named = {*self.initializers, *(name for node in nodes for name in node.output)}
+        part.graph.value_info.extend(
+            info
+            for info in message.graph.value_info
+            if info.name in named or (prefixes and info.name.startswith(prefixes))
+        )
+        for tensor in message.graph.initializer:
+            if tensor.name in self.initializers:
+                weights.head(tensor, part.graph.initializer.add())
+        if weights.in_nodes:
+            old = chain(nodes, *(f.node for f in functions))
+            new = chain(part.graph.node, *(f.node for f in part.functions))
+            for tensor, copy in zip(tensors_of(old), tensors_of(new), strict=True):
+                weights.head(tensor, copy)
+        with quiet("onnx_ir.serde"):  # it warns of values that nodes of other parts compute
+            return from_proto(part)
+
+
+def _declare_initializers(graph: ir.Graph, made: onnx.GraphProto, told: Set[str]) -> None:
+    """Declare the initializers that were not declared, before the values of nodes."""
+    there = {info.name: info for info in made.value_info}
+    inputs = {value.name for value in graph.inputs}
+    declared = onnx.GraphProto()
+    for name, value in graph.initializers.items():
+        if name in there:
+            declared.value_info.append(there.pop(name))
+        elif name not in told and name not in inputs:
+            ir.serde.serialize_value_into(declared.value_info.add(), value)
+    declared.value_info.extend(there.values())
+    del made.value_info[:]
+    made.value_info.extend(declared.value_info)
+
+
+K = TypeVar("K", bound=Hashable)
+
+
+def _differing(before: Mapping[K, Any], after: Mapping[K, Any]) -> set[K]:
+    """Return the keys whose states differ, are missing on one side, or are not known."""
+    both = before.keys() & after.keys()
+    return (before.keys() ^ after.keys()).union(
+        k for k in both if before[k] is None or before[k] != after[k]
+    )
+
+
+def _copy(message: Any, copy: Any, but: Collection[str]) -> None:
+    """Copy the fields of a message, apart from some."""
+    for field, value in message.ListFields():
+        if field.name in but:
+            continue
+        if field.message_type is not None or hasattr(value, "extend"):
+            getattr(copy, field.name).MergeFrom(value)
+        else:
+            setattr(copy, field.name, value)
+
+
+def _identifier(function: onnx.FunctionProto) -> ir.OperatorIdentifier:
+    return function.domain, function.name, function.overload
