@@ -23,8 +23,6 @@ from onnx_scatterx.engine.rules import (
     RegionRule,
     View,
     Work,
-    attempt,
-    cheapest,
     refuse_unless,
     term,
 )
@@ -38,14 +36,9 @@ class ViewRule(RegionRule):
     def plan(self, region: Region, planner: Planner) -> Plan | Refusal:
         view = region.only_source(View)
         refuse_unless(all(s.modulus == 1 for s in region.cells[0].box))
-        best = attempt(lambda: self._of(view, region, planner))
-        if isinstance(best, Plan) and not best.cost:
-            return best
-        for alias, seen in planner.other_views(view, region):
-            best = cheapest([best, planner.keeping(alias, self._of(seen, region, planner))])
-            if isinstance(best, Plan) and not best.cost:
-                break
-        return best
+        return planner.with_other_views(
+            lambda source: self._of(source, region, planner), view, region
+        )
 
     def _of(self, view: View, region: Region, planner: Planner) -> Plan | Refusal:
         found = (_cut(view, axis, region, planner) for axis in range(len(view.axis_maps)))

@@ -48,6 +48,7 @@ class RuntimeGraph:
     folded: dict[ir.Value, bool] = field(default_factory=dict)
     numbers: dict[ir.Node, int] = field(default_factory=dict)
     keys: dict[object, int] = field(default_factory=dict)
+    ranges: dict[ir.Graph, dict[int, list[ir.Value]]] = field(default_factory=dict)
 
     @cached_property
     def _holders(self) -> dict[ir.Graph, ir.Node]:
@@ -59,8 +60,13 @@ class RuntimeGraph:
         """Return the output of a node, and the outputs of the Ranges that are equal to it."""
         if node.op_type != "Range":
             return [node.outputs[0]]
-        ranges = [other for other in graph if is_operator(other, ("Range",))]
-        return [other.outputs[0] for other in ranges if self.is_same(other, node)]
+        if graph not in self.ranges:
+            alike: dict[int, list[ir.Value]] = {}
+            for other in graph:
+                if is_operator(other, ("Range",)):
+                    alike.setdefault(self._number(other), []).append(other.outputs[0])
+            self.ranges[graph] = alike
+        return self.ranges[graph].get(self._number(node), [])
 
     def joins(self, node: ir.Node, graph: ir.Graph) -> bool:
         """Return whether a node is in a graph after each If that is decided has been inlined."""
@@ -113,7 +119,7 @@ class RuntimeGraph:
 
     def _number(self, node: ir.Node) -> int:
         """Return the number of a node, which is that of each equal node."""
-        waiting = [node]
+        waiting = [] if node in self.numbers else [node]
         while waiting:
             makers = (None if v is None else v.producer() for v in waiting[-1].inputs)
             new = [maker for maker in makers if maker is not None and maker not in self.numbers]

@@ -16,7 +16,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis import Scope
 from onnx_scatterx.engine.budget import PRICES, budget
 from onnx_scatterx.engine.device import Costs, Work
-from onnx_scatterx.engine.mosaic import Constants, ExistingView, View
+from onnx_scatterx.engine.mosaic import Constants, View
 from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, Rule, cheapest
 from onnx_scatterx.engine.quantizers import GraphValues, obstacle
 from onnx_scatterx.engine.terms import Term
@@ -127,21 +127,31 @@ class Planner:
         weight = self.costs.weigh(own, work, self.dtype) + sum(p.weight for p in parts)
         return Plan(write, None, nodes.cost, weight, rules, tuple(nodes.inputs))
 
-    def other_views(self, view: View, region: Region) -> Iterator[tuple[ExistingView, View]]:
-        """Yield values of the graph that have all of a region, and the region as a view of each."""
-        for alias in self._existing_views.around(view, region.low, region.high):
-            if self.numbers.is_available(alias.value):
-                seen = alias.seen(view, region.low, region.high, self.facts)
-                if seen is not None:
-                    yield alias, seen
+    def with_other_views(
+        self, plan: Callable[[View], Plan | Refusal], view: View, region: Region
+    ) -> Plan | Refusal:
+        """Return the cheapest plan for a view: of a value, or of its views that exist.
 
-    def keeping(self, alias: ExistingView, plan: Plan | Refusal) -> Plan | Refusal:
-        """Return a plan that keeps the nodes which exist for a value alone."""
-        if isinstance(plan, Refusal):
-            return plan
-        work = [Work("Transpose", alias.shape, len(alias.shape))] * alias.cost
-        weight = plan.weight + self.costs.weigh(alias.cost, work, self.dtype)
-        return replace(plan, cost=plan.cost + alias.cost, weight=weight)
+        A plan over an existing view keeps the nodes that exist for it alone. If these weigh as much
+        as the best plan so far, it is not made: a chain of writes has as many views of one value.
+        """
+        best = attempt(partial(plan, view))
+        for alias in self._existing_views.around(view, region.low, region.high):
+            work = [Work("Transpose", alias.shape, len(alias.shape))] * alias.cost
+            kept = self.costs.weigh(alias.cost, work, self.dtype)
+            if isinstance(best, Plan) and kept >= best.weight:
+                continue
+            if not self.numbers.is_available(alias.value):
+                continue
+            seen = alias.seen(view, region.low, region.high, self.facts)
+            if seen is None:
+                continue
+            other = attempt(partial(plan, seen))
+            if isinstance(other, Plan):
+                cost, weight = other.cost + alias.cost, other.weight + kept
+                other = replace(other, cost=cost, weight=weight)
+            best = cheapest([best, other])
+        return best
 
     def simplified(self, t: Term) -> Term:
         """Return a term with the cases decided that the facts decide."""
