@@ -16,14 +16,17 @@ from onnx_scatterx.proof.assumed import ALWAYS_ASSUMED
 from onnx_scatterx.proof.building import MARKED, Builder, Scope, SizeKey, shown
 from onnx_scatterx.proof.comparing import SAME, Comparison, compare, paired, proven
 from onnx_scatterx.proof.core.functions import custom_domains
+from onnx_scatterx.proof.core.limits import ProofSpentError, growth, limit_reached
 from onnx_scatterx.proof.core.logic import FALSE
 from onnx_scatterx.proof.core.reading import Graph, Node, Source, read
 from onnx_scatterx.proof.core.solver import ALL, PAIR, Decision
 from onnx_scatterx.proof.core.tensor import Tensor
 from onnx_scatterx.proof.core.terms import (
+    STEPS,
     Term,
     UnsupportedError,
-    limit_reached,
+    WorkSpentError,
+    present_table,
     share,
     walk,
 )
@@ -125,17 +128,58 @@ def judge(
     """Decide which outputs of the second model are the same as those of the first.
 
     ``sizes`` fixes dims of the inputs by name. ``given`` has the assumptions about the inputs. If
-    ``distrust_dims``, dims of one name may differ. ``effort`` multiplies Z3's work. If
-    ``fallback``, the fallbacks of ScatterX are judged instead of the kernel. ``planner`` says which
-    dims a runtime infers. If ``long_axes``, axes may have 2^31 elements or more. Raises
-    UnsupportedError if a model cannot be read.
+    ``distrust_dims``, dims of one name may differ. ``effort`` multiplies the limits of Z3's work
+    and of steps, which also grow with the models. If ``fallback``, the fallbacks of ScatterX are
+    judged instead of the kernel. ``planner`` says which dims a runtime infers. If ``long_axes``,
+    axes may have 2^31 elements or more. Raises UnsupportedError if a model cannot be read. If steps
+    are spent, WorkSpentError or ProofSpentError says where, and what was proven before.
     """
     with deep():
-        world = World()
-        world.solver.effort, world.solver.budget = effort, int(effort * ALL)
-        builder = Builder(world, trusted=not distrust_dims, fixed=dict(sizes or {}))
         one, other = (read(source, fallback) for source in (before, after))
-        return _judge(one, other, builder, given, progress, planner, long_axes)
+        world, more = World(), effort * growth(len(one.nodes) + len(other.nodes))
+        world.solver.effort, world.solver.budget = effort, int(more * ALL)
+        table = present_table()
+        table.allow(int(more * STEPS))
+        table.account.open(more)
+        builder = Builder(world, trusted=not distrust_dims, fixed=dict(sizes or {}))
+        so_far = SoFar(one, other)
+        try:
+            return _judge(one, other, builder, given, progress, planner, long_axes, so_far)
+        except (WorkSpentError, ProofSpentError) as error:
+            error.args = (f"{error}; {so_far}",)
+            raise
+
+
+@dataclass
+class SoFar:
+    """What a judgement has done, which is said if its steps are spent.
+
+    ``at`` says what is being computed. ``pair`` are the models while they are compared.
+    """
+
+    first: Graph
+    second: Graph
+    at: str = "the inputs"
+    pair: ModelPair | None = None
+
+    def reads(self, number: int, *, second: bool = False) -> None:
+        """Note that a node is read."""
+        graph, model = (self.second, "second") if second else (self.first, "first")
+        node = graph.nodes[number]
+        value = next(filter(None, node.outputs), "")
+        of = f"node {number + 1} of {len(graph.nodes)} of the {model} model"
+        self.at = f"{value!r} ({node.op}), {of}"
+
+    def __str__(self) -> str:
+        said = f"it was reached at {self.at}"
+        if self.pair is None:
+            return f"{said}; nothing was compared before"
+        regions, same = self.pair.regions, sum(map(self.pair.agree, self.first.outputs))
+        return (
+            f"{said}; before, {same} of {len(self.first.outputs)} outputs and "
+            f"{sum(bool(r.comparison) for r in regions)} of {len(regions)} pairs of inner values "
+            "were proven to be the same"
+        )
 
 
 def _judge(
@@ -146,6 +190,7 @@ def _judge(
     progress: Progress | None,
     planner: Planner | None,
     long_axes: bool,
+    so_far: SoFar,
 ) -> Judgement:
     start = time.monotonic()
     if one.defaults != other.defaults:
@@ -174,13 +219,15 @@ def _judge(
     if not long_axes:
         short_axes(pair.first.values(), world)
     for done, node in enumerate(one.nodes):
+        so_far.reads(done)
         builder.run(node, pair.first)
         if not long_axes:
             short_axes((pair.first[name] for name in node.outputs if name), world)
         if progress is not None and done % 16 == 0:
             progress(done, total)
-    world.owing = True
+    world.owing, so_far.pair = True, pair
     for done, node in enumerate(other.nodes):
+        so_far.reads(done, second=True)
         pair.take(node)
         for domain in custom_domains(node.proto):
             world.assume(f"operators of {domain} are functions of their inputs, and draw nothing")
@@ -190,11 +237,17 @@ def _judge(
         raise UnsupportedError(builder.refused)
     for text in builder.removed.values():
         world.assume(text)
-    outputs = {name: pair.same(pair.first[name], pair.second[name]) for name in one.outputs}
+    outputs: dict[str, Comparison] = {}
+    for name in one.outputs:
+        so_far.at = f"the comparison of the output {name!r}"
+        outputs[name] = pair.same(pair.first[name], pair.second[name])
+    so_far.at = "the dims that the models state"
     stated = wrong_dim(one, pair.first, world)
     stated = stated or wrong_dim(other, pair.second, world, one)
+    so_far.at = "the question whether all facts can hold together"
     facts = possible(world, list(builder.sizes.values()))
     if stated is None and all(outputs.values()) and not pair.owed:
+        so_far.at = "the dims that a runtime infers"
         before = len(world.solver.facts)
         stated = wrong_plan(other, pair.second, builder, one, planner)
         if stated is None and len(world.solver.facts) > before:
@@ -245,6 +298,13 @@ class ModelPair:
             comparison = self._compared[key] = compare(a, b, self.world)
             self._alive.append((a, b))
         return comparison
+
+    def agree(self, name: str) -> bool:
+        """Return whether both models have a value of this name, and it was proven the same."""
+        if name not in self.first or name not in self.second:
+            return False
+        a, b = self.first[name], self.second[name]
+        return a is b or bool(self._compared.get((id(a), id(b))))
 
     def take(self, node: Node) -> None:
         """Add a node of the second model."""

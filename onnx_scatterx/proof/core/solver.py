@@ -13,9 +13,10 @@ from typing import Any, Literal
 
 import z3
 
+from onnx_scatterx.proof.core.limits import UNITS
 from onnx_scatterx.proof.core.logic import FALSE, TRUE, negation
 from onnx_scatterx.proof.core.lookups import ConstantArray
-from onnx_scatterx.proof.core.terms import Term, limit_of, step, walk
+from onnx_scatterx.proof.core.terms import Term, limit_of, present_table, step, walk
 from onnx_scatterx.proof.core.types import constant
 from onnx_scatterx.proof.core.witnesses import Witnesses, coordinates
 
@@ -263,7 +264,9 @@ class Solver:
             solver.add(*encode.definition(part))
         before = _work(solver)
         result = solver.check()
-        self.spent += max(_work(solver) - before, 1000)
+        work = max(_work(solver) - before, 1000)
+        self.spent += work
+        present_table().account.charge(work // UNITS)
         self.asked += 1
         if result == z3.unsat:
             return Decision("proven")
