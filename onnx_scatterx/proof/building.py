@@ -108,6 +108,7 @@ class Builder:
     _alive: list[Any] = field(default_factory=list)
     refused: str = ""
     _constants: dict[Contents, Tensor] = field(default_factory=dict)
+    _stored: set[int] = field(default_factory=set)  # the constants that have elements
     _opaque: dict[int, Opaque] = field(default_factory=dict)
     _branches: dict[int, Branch] = field(default_factory=dict)
 
@@ -121,6 +122,8 @@ class Builder:
                 if content.array is None
                 else constant(content.array, dtype)
             )
+            if all(content.shape):
+                self._stored.add(id(self._constants[content]))
         return self._constants[content]
 
     def input(self, stated: Declared) -> Tensor:
@@ -234,7 +237,7 @@ class Builder:
         if equal is not None:
             for other in (o for o in self.opaque if o.node.kind == node.kind):
                 reason = f"{node.op}: its inputs are not proven to be the same in the first model"
-                if _alike(other.read, read, equal):
+                if self._may_be_alike(other.read, read) and _alike(other.read, read, equal):
                     return other.outputs
         if self.world.owing:
             self.world.debts.append(Debt(FALSE, reason))
@@ -243,6 +246,15 @@ class Builder:
         self.opaque.append(made)
         self._opaque[id(outputs)] = made
         return outputs
+
+    def _may_be_alike(
+        self, one: tuple[Tensor | None, ...], other: tuple[Tensor | None, ...]
+    ) -> bool:
+        """Return whether no constant that a node reads differs: then no value is compared."""
+        return not any(
+            a is not b and id(a) in self._stored and id(b) in self._stored
+            for a, b in zip(one, other, strict=False)
+        )
 
     def _branch(
         self,

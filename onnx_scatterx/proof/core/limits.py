@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-FIRST, REST = 12_000_000, 12_000_000
+FIRST, REST = 12_000_000, 24_000_000
 """The steps of a proof for all sizes, and of what follows if there is none: the search for reasons
 and for a run that differs, and proofs for some sizes.
 """
@@ -18,6 +18,8 @@ LARGE = 25_000
 """The nodes of both models above which the limits grow with them."""
 UNITS = 8
 """The units of Z3's work that cost a step."""
+QUESTION = 800
+"""The steps that a question costs besides: Z3 is made anew for it."""
 
 
 class ProofSpentError(Exception):

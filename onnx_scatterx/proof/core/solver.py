@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import z3
 
-from onnx_scatterx.proof.core.limits import UNITS
+from onnx_scatterx.proof.core.limits import QUESTION, UNITS
 from onnx_scatterx.proof.core.logic import FALSE, TRUE, negation
 from onnx_scatterx.proof.core.lookups import ConstantArray
 from onnx_scatterx.proof.core.terms import Term, limit_of, present_table, step, walk
@@ -266,7 +266,7 @@ class Solver:
         result = solver.check()
         work = max(_work(solver) - before, 1000)
         self.spent += work
-        present_table().account.charge(work // UNITS)
+        present_table().account.charge(QUESTION + work // UNITS)
         self.asked += 1
         if result == z3.unsat:
             return Decision("proven")
@@ -283,11 +283,14 @@ class Solver:
         left = list(self.facts)
         taken: list[Term] = []
         while True:
-            near = [f for f in left if self._unknowns(f) & known or not self._unknowns(f)]
+            near: list[Term] = []
+            others: list[Term] = []
+            for fact in left:
+                unknowns = self._unknowns(fact)
+                (others if unknowns and unknowns.isdisjoint(known) else near).append(fact)
             if not near:
                 return taken
-            taken += near
-            left = [f for f in left if f not in set(near)]
+            taken, left = taken + near, others
             for fact in near:
                 known |= self._unknowns(fact)
 
