@@ -237,7 +237,7 @@ class Builder:
         if equal is not None:
             for other in (o for o in self.opaque if o.node.kind == node.kind):
                 reason = f"{node.op}: its inputs are not proven to be the same in the first model"
-                if self._may_be_alike(other.read, read) and _alike(other.read, read, equal):
+                if _alike(other.read, read, equal, self._stored):
                     return other.outputs
         if self.world.owing:
             self.world.debts.append(Debt(FALSE, reason))
@@ -246,15 +246,6 @@ class Builder:
         self.opaque.append(made)
         self._opaque[id(outputs)] = made
         return outputs
-
-    def _may_be_alike(
-        self, one: tuple[Tensor | None, ...], other: tuple[Tensor | None, ...]
-    ) -> bool:
-        """Return whether no constant that a node reads differs: then no value is compared."""
-        return not any(
-            a is not b and id(a) in self._stored and id(b) in self._stored
-            for a, b in zip(one, other, strict=False)
-        )
 
     def _branch(
         self,
@@ -320,11 +311,15 @@ def _below(limit: Term) -> Callable[[Coordinates, Term], Term]:
     return lambda _, element: below(element, limit)
 
 
-def _alike(one: tuple[Tensor | None, ...], other: tuple[Tensor | None, ...], equal: Equal) -> bool:
-    return len(one) == len(other) and all(
-        a is b or (a is not None and b is not None and equal(a, b))
-        for a, b in zip(one, other, strict=True)
-    )
+Read = tuple[Tensor | None, ...]
+
+
+def _alike(one: Read, other: Read, equal: Equal, stored: set[int]) -> bool:
+    """Return whether two nodes read equal values. Different constants that are stored differ."""
+    pairs = list(zip(one, other, strict=False))
+    if len(one) != len(other) or any(a is not b and {id(a), id(b)} <= stored for a, b in pairs):
+        return False
+    return all(a is b or (a is not None and b is not None and equal(a, b)) for a, b in pairs)
 
 
 def _stored(node: Node, scope: Scope) -> tuple[bool, ...]:
