@@ -27,7 +27,8 @@ from onnx_scatterx.engine.write import Writer
 from onnx_scatterx.files import ir_tensors
 from onnx_scatterx.fitting.constant_finder import ConstantFinder, NodeRunner
 from onnx_scatterx.fitting.write_sizes import declare_known
-from onnx_scatterx.graphs import all_graphs, graphs_of, packed, remove_dead, replace_uses
+from onnx_scatterx.graphs import all_graphs, graphs_of, remove_dead, replace_uses
+from onnx_scatterx.operators import described
 
 _SIZED = frozenset({"ConstantOfShape", "If", "Range", "Shape", "Size"})
 """Operators that compute with sizes, or that a size may decide."""
@@ -116,7 +117,7 @@ class _Folding:
 
         def is_kept(value: ir.Value) -> bool:
             node = value.producer()
-            readers = [use.node for use in value.uses() if use.idx in packed(use.node)]
+            readers = [use.node for use in value.uses() if use.idx in described(use.node).packs]
             stays = node is not None and target.has(node.op_type)
             return stays and not all(map(self._goes, readers))
 

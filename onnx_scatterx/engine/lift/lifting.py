@@ -15,7 +15,6 @@ from typing import ClassVar
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import (
-    READS,
     Call,
     Reading,
     Scope,
@@ -33,7 +32,7 @@ from onnx_scatterx.engine.lift.access import (
     value_of,
 )
 from onnx_scatterx.engine.terms import Facts, Term, coord, term
-from onnx_scatterx.graphs import SCATTERS
+from onnx_scatterx.operators import READS, SCATTERS
 from onnx_scatterx.text import Reason, Refusal, RefusedError, refuse_unless
 
 _DEFINED = {

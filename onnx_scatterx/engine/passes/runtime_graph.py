@@ -13,7 +13,8 @@ from functools import cached_property
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.graphs import RANDOM, constant, graphs_of, is_operator
+from onnx_scatterx.graphs import constant, graphs_of, is_operator
+from onnx_scatterx.operators import RANDOM
 
 _T = ir.DataType
 _NEUTRAL = {"Add": 0, "Sub": 0, "Mul": 1, "Div": 1}
