@@ -30,9 +30,6 @@ from onnx_scatterx.fitting.write_sizes import declare_known
 from onnx_scatterx.graphs import all_graphs, graphs_of, remove_dead, replace_uses
 from onnx_scatterx.operators import described
 
-_SIZED = frozenset({"ConstantOfShape", "If", "Range", "Shape", "Size"})
-"""Operators that compute with sizes, or that a size may decide."""
-
 _FREE = 1 << 16  # bytes of new constants, in a model of any size
 _SMALL = 64  # bytes of a constant that is always written
 
@@ -84,7 +81,7 @@ def _inline_sized_functions(job: Job) -> bool:
 
 
 def _is_sized(function: ir.Function) -> bool:
-    return any(node.op_type in _SIZED and node.domain == "" for node in function.all_nodes())
+    return any(described(node).of_sizes for node in function.all_nodes())
 
 
 def _is_read_well(known: Knowledge) -> bool:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from onnx_scatterx.faces import face
 
 if TYPE_CHECKING:
+    from onnx_scatterx.operators.columns import EVERY as EVERY
     from onnx_scatterx.operators.columns import Decides as Decides
     from onnx_scatterx.operators.columns import Kinds as Kinds
-    from onnx_scatterx.operators.columns import Operator as Operator
     from onnx_scatterx.operators.columns import Passing as Passing
     from onnx_scatterx.operators.columns import Rounding as Rounding
     from onnx_scatterx.operators.columns import Trust as Trust
@@ -36,7 +36,7 @@ else:
     __getattr__, __dir__, __all__ = face(
         __name__,
         {
-            "columns": "Decides Kinds Operator Passing Rounding Trust",
+            "columns": "EVERY Decides Kinds Passing Rounding Trust",
             "kernels": "KERNELS WIDER has_kernel is_of_inputs lacking needed",
             "table": "OPERATORS RANDOM READS SCATTERS described those",
         },

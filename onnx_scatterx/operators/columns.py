@@ -8,13 +8,14 @@ as one without a reduction, and who reads its row asks for the reduction, too.
 from __future__ import annotations
 
 import enum
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 Inputs = Sequence[int]
 """The places of some inputs of an operator."""
 
-EVERY = range(1 << 31)
+EVERY = range(sys.maxsize)
 """All inputs, of any number."""
 
 

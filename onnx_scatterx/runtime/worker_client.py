@@ -12,7 +12,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.errors import MissingRuntimeError, one_line
 from onnx_scatterx.graphs import all_nodes
-from onnx_scatterx.operators import described
+from onnx_scatterx.operators import Rounding, described, those
 from onnx_scatterx.processes import Closing, NoReply, PythonChild, RawTensor, Reply, scratch
 from onnx_scatterx.runtime.session import require_runtime
 
@@ -162,13 +162,8 @@ class Runner(Closing):
         return process
 
 
-_NAMES = """
-    And Compress Concat Constant ConstantOfShape Equal Expand Flatten Gather GatherElements GatherND
-    Greater GreaterOrEqual Identity IsInf IsNaN Less LessOrEqual NonZero Not Or Range Reshape
-    ScatterElements ScatterND Shape Size Slice Split Squeeze Tile Transpose Trilu Unsqueeze Where
-"""
-_EXACT = frozenset(_NAMES.split())
-"""Operators that round nothing: where ONNX Runtime folds them, no float changes."""
+_EXACT = those(lambda row: row.rounding <= Rounding.EXACT) - {"Pad"} | {"Range"}
+"""Where ONNX Runtime folds one of these, no float changes; a Pad becomes a part of a Conv."""
 
 
 def _operators(model: onnx.ModelProto) -> Counter[tuple[str, str]]:
