@@ -111,6 +111,8 @@ class Operator:
     """The output says of each element of the first input whether it is of some kind."""
     widens: bool = False
     """The result is the same numbers if inputs and result are cast to a type that has them."""
+    neutral: int | None = None
+    """The number that, as the other operand, lets ONNX Runtime drop a node."""
     random: bool = False
     folds: bool = False
     """It is computed ahead, as ONNX Runtime does on one thread, if its inputs are known."""
