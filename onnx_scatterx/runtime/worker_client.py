@@ -163,7 +163,7 @@ class Runner(Closing):
 
 
 _EXACT = those(lambda row: row.rounding <= Rounding.EXACT) - {"Pad"} | {"Range"}
-"""Where ONNX Runtime folds one of these, no float changes; a Pad becomes a part of a Conv."""
+"""Where ONNX Runtime folds one of these, no float changes. A Pad may become a part of a Conv."""
 
 
 def _operators(model: onnx.ModelProto) -> Counter[tuple[str, str]]:
