@@ -97,14 +97,17 @@ class Operator:
     A Pad adds its number, or zeros.
     """
     chooses: Inputs = ()
-    """The same, if the values of the elements decide which of them is where."""
+    """The same, if the values of the elements decide which of them is where.
+
+    TopK and Unique choose the elements of their first output.
+    """
     keeps_order: bool = False
     """The output has all elements of the first input, in row-major order."""
     rounding: Rounding = Rounding.UNKNOWN
     alike: Kinds = Kinds.NONE
     """The types for which an element-wise result is the same bits wherever an element stands."""
     near: bool = False
-    """For another floating type the last bits of the results depend on the place, and no more."""
+    """For some floating type only the last bits of the results depend on the place."""
     compares: bool = False
     """The output says of elements of two inputs how they compare."""
     tests: bool = False

@@ -2,9 +2,9 @@
 
 ONNX Runtime processes several elements at once, and the last few of a tensor one by one. Some of
 its functions then differ in the last bit, or by more: Log, Sin, Cos, Asin, Acos, Atan, Elu, Selu,
-Celu, Softplus and Mish of float32, and for double Exp, Tanh, Sigmoid and Swish too. What is listed
-here does not differ: ``f(x[m])`` is ``f(x)[m]``, bit for bit, but for the sign of a zero: which of
-0 and -0 is their Max or Min depends on the place, too.
+Celu, Softplus and Mish of float32, and for double Exp, Tanh, Sigmoid and Swish too. What the
+table of operators has as ``alike`` does not differ: ``f(x[m])`` is ``f(x)[m]``, bit for bit, but
+for the sign of a zero: which of 0 and -0 is their Max or Min depends on the place, too.
 """
 
 from __future__ import annotations
