@@ -11,7 +11,8 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import MissingRuntimeError, one_line
-from onnx_scatterx.graphs import all_nodes, packed
+from onnx_scatterx.graphs import all_nodes
+from onnx_scatterx.operators import Rounding, described, those
 from onnx_scatterx.processes import Closing, NoReply, PythonChild, RawTensor, Reply, scratch
 from onnx_scatterx.runtime.session import require_runtime
 
@@ -161,13 +162,8 @@ class Runner(Closing):
         return process
 
 
-_NAMES = """
-    And Compress Concat Constant ConstantOfShape Equal Expand Flatten Gather GatherElements GatherND
-    Greater GreaterOrEqual Identity IsInf IsNaN Less LessOrEqual NonZero Not Or Range Reshape
-    ScatterElements ScatterND Shape Size Slice Split Squeeze Tile Transpose Trilu Unsqueeze Where
-"""
-_EXACT = frozenset(_NAMES.split())
-"""Operators that round nothing: where ONNX Runtime folds them, no float changes."""
+_EXACT = those(lambda row: row.rounding <= Rounding.EXACT) - {"Pad"} | {"Range"}
+"""Where ONNX Runtime folds one of these, no float changes. A Pad may become a part of a Conv."""
 
 
 def _operators(model: onnx.ModelProto) -> Counter[tuple[str, str]]:
@@ -175,7 +171,7 @@ def _operators(model: onnx.ModelProto) -> Counter[tuple[str, str]]:
     for node in all_nodes(ir.from_proto(model)):
         if node.domain or node.op_type not in _EXACT:
             counts[node.domain, node.op_type] += 1
-        read = [node.inputs[at] for at in packed(node) if at < len(node.inputs)]
+        read = [node.inputs[at] for at in described(node).packs if at < len(node.inputs)]
         stored = sum(value is not None and value.is_initializer() for value in read)
         counts["packed", node.op_type] += stored
     return counts

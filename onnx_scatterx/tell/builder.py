@@ -18,8 +18,9 @@ from onnx_scatterx.engine.passes import LAST_WINS, NUMBER, Job
 from onnx_scatterx.engine.plan import Outcome, work_text
 from onnx_scatterx.engine.quantizers import QUANTIZED
 from onnx_scatterx.engine.terms import Symbol
-from onnx_scatterx.engine.write import is_unique, needed
+from onnx_scatterx.engine.write import is_unique
 from onnx_scatterx.graphs import all_nodes, written
+from onnx_scatterx.operators import needed
 from onnx_scatterx.tell.duplicates import Duplicates, duplicates_of
 from onnx_scatterx.tell.entries import Action, Entry, GatherReport, ScatterReport
 from onnx_scatterx.tell.report import Report

@@ -26,12 +26,12 @@ from onnx_scatterx.engine.rules import (
     Scatter,
     Shape,
     attempt,
+    described,
     granted,
     refuse_unless,
 )
 from onnx_scatterx.rewrites.helpers.masks import Mask, read_by_mask
 
-_IN_ORDER = ("Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze")  # of their elements
 _NODES = 64  # of one function
 _DIVIDES = ("Div", "Mod")
 _ZERO = {"Min", "Max"}  # of 0.0 and -0.0 they return either
@@ -117,7 +117,7 @@ class _Follower:
         refuse_unless(node.domain == "" and node.inputs)
         refuse_unless(node.graph is self.context.graph)
         first = granted(node.inputs[0])
-        if node.op_type in _IN_ORDER:
+        if described(node).keeps_order:
             return self.of(first, has)
         if node.op_type == "Expand" and has is not _Has.MORE:
             if self._is_one(first) or self._is_vector(first, value):

@@ -43,9 +43,6 @@ from onnx_scatterx.engine.passes.marks import NUMBER
 from onnx_scatterx.engine.passes.runtime_graph import RuntimeGraph
 from onnx_scatterx.graphs import all_graphs, constant, is_operator, overridable
 
-MEASURED = "1.32"
-"""The version of ONNX Runtime whose rewrites were tried."""
-
 _T = ir.DataType
 
 

@@ -20,7 +20,7 @@ from onnx_scatterx.engine.analysis import TensorValue
 from onnx_scatterx.engine.budget import PRICES, budget
 from onnx_scatterx.engine.terms import Term
 from onnx_scatterx.engine.write.abstract_values import AbstractValues, Attributes
-from onnx_scatterx.engine.write.kernels import KERNELS, OF_INPUTS, has_kernel, lacking
+from onnx_scatterx.operators import KERNELS, has_kernel, is_of_inputs, lacking
 from onnx_scatterx.text import Missing, Reason, Refusal, RefusedError
 
 
@@ -187,7 +187,7 @@ class Fragment:
         """Count a node as work, or refuse one of an element type that ONNX Runtime does not run."""
         budget().charge_part(PRICES.trial)
         present = [v for v in inputs if v is not None]
-        kind = present[0].dtype if op in OF_INPUTS else dtype
+        kind = present[0].dtype if is_of_inputs(op) else dtype
         if op in KERNELS and kind is not None and not has_kernel(op, self.version, kind):
             raise RefusedError(Reason.NO_KERNEL, lacking(op, kind))
 

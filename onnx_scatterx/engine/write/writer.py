@@ -17,10 +17,11 @@ from onnx_scatterx.engine.write.forms import other_form
 from onnx_scatterx.engine.write.forms.request import Request
 from onnx_scatterx.engine.write.fragment import Fragment
 from onnx_scatterx.engine.write.graph_writer import GraphWriter
-from onnx_scatterx.engine.write.kernels import WIDER, lacking, sized, widened
 from onnx_scatterx.engine.write.operators import Operators
 from onnx_scatterx.engine.write.spelled_alike import is_spelled_alike
+from onnx_scatterx.engine.write.wider import sized, widened
 from onnx_scatterx.graphs import Names
+from onnx_scatterx.operators import WIDER, lacking
 from onnx_scatterx.targets import STANDARD, Target
 from onnx_scatterx.text import Reason, Refusal, RefusedError, granted, refuse_unless
 

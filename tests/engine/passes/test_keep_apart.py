@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import onnx_scatterx
-from onnx_scatterx.engine.passes.runtime_fusions import MEASURED, Fusion, Rewrite, fusions
+from onnx_scatterx.engine.passes.runtime_fusions import Fusion, Rewrite, fusions
+from onnx_scatterx.operators.kernels import MEASURED
 from tests.helpers.examples import examples
 from tests.helpers.pair import Feed, agree
 from tests.helpers.support import f32, i64, nodes, parse

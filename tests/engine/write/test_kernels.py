@@ -12,8 +12,8 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx import Target
-from onnx_scatterx.engine.write import kernels
-from onnx_scatterx.engine.write.kernels import KERNELS, LATER, OLDEST
+from onnx_scatterx.operators import kernels
+from onnx_scatterx.operators.kernels import KERNELS, LATER, OLDEST
 from tests.helpers.pair import Pair, open_session
 from tests.helpers.support import parse, scatters
 

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.write.kernels import WIDER
+from onnx_scatterx.operators import WIDER
 from onnx_scatterx.targets import SCATTERX
 
 Picks: TypeAlias = "tuple[Sequence[int], Sequence[int], Sequence[int]]"

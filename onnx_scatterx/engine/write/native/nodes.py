@@ -19,11 +19,11 @@ from onnx_scatterx.engine.analysis import ElementOf
 from onnx_scatterx.engine.lift import Scatter
 from onnx_scatterx.engine.mosaic import Provenance
 from onnx_scatterx.engine.terms import Term, as_numbers, tabulated
-from onnx_scatterx.engine.write.kernels import WIDER
 from onnx_scatterx.engine.write.native.fallback import BODY, FallbackSpec, Picks
 from onnx_scatterx.engine.write.numbers import Numbers
 from onnx_scatterx.engine.write.writer import Writer
 from onnx_scatterx.graphs import all_nodes, is_scatterx_domain
+from onnx_scatterx.operators import WIDER
 from onnx_scatterx.targets import SCATTERX
 from onnx_scatterx.text import Reason, RefusedError, refuse_unless
 
