@@ -15,7 +15,6 @@ from onnx_scatterx.engine.budget import LimitError, budget, own_budget, within_l
 from onnx_scatterx.engine.passes import Settings
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files import AnyModel
-from onnx_scatterx.graphs import cloned
 from onnx_scatterx.observer import NOBODY, Observer, Progress
 from onnx_scatterx.options import Options
 from onnx_scatterx.targets import BASES
@@ -113,7 +112,7 @@ def _by_standard(whole: Whole) -> int | None:
     with suppress(ScatterXError, LimitError):
         whole.charge(whole.model)
         settings = whole.settings.but(target="standard")
-        records, _ = rewritten_under(cloned(whole.model), settings)
+        records, _ = rewritten_under(whole.model, settings)
         entries = (record.entry for record in records)
         return sum(isinstance(e, ScatterReport) and e.is_gone for e in entries)
     return None

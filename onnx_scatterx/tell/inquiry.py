@@ -46,8 +46,9 @@ def inspect_records(
 ) -> tuple[Report, tuple[NodeRecord, ...]]:
     """Return the report of ``inspect``, and the records from which it was made."""
     opened, loaded = opened_ir(model, observer)
+    original = opened.original()
     report, records = optimize_ir(
-        loaded, settings, planned=True, details=details, observer=observer
+        loaded, settings, planned=True, details=details, observer=observer, original=original
     )
     return replace(report, about=About.of(loaded, opened, settings.options())), records
 
@@ -127,7 +128,8 @@ def optimized(model: AnyModel, observer: Observer = NOBODY, **options: Any) -> O
         opened, loaded = opened_ir(model, observer)
         proto, given = opened.message, opened.given
         original = None if proto is None else Original(proto, loaded, ours=opened.ours)
-        report, records = optimize_ir(loaded, settings, observer=observer)
+        again = opened.original()
+        report, records = optimize_ir(loaded, settings, observer=observer, original=again)
     about = About.of(loaded, opened, settings.options())
     made: Any = loaded
     if original is not None:
