@@ -34,12 +34,14 @@ from onnx_scatterx.doors.cli.inspect import strict_status, with_advice
 from onnx_scatterx.doors.cli.output import report_path, show, show_report, show_text
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.doors.cli.verify import answer, verified
-from onnx_scatterx.engine.budget import one_command
 from onnx_scatterx.files import Writing, note_read
 from onnx_scatterx.observer import Observer
 
 if TYPE_CHECKING:
     import onnx_ir as ir
+
+    from onnx_scatterx.files import AnyModel
+    from onnx_scatterx.tell import Optimized, Report
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -111,8 +113,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _optimize(args: argparse.Namespace, output: Destination) -> int:
     """Optimize one model, and write it."""
-    from onnx_scatterx.doors.api.optimization import optimize_records
-
     (source,) = args.models
     args.model = source
     consumers = chosen_consumers(args.check_with or [], args.python)
@@ -124,16 +124,12 @@ def _optimize(args: argparse.Namespace, output: Destination) -> int:
         read_target(args)
         model = given_model(source)
         report = report_path(args.report, writing)
-        with one_command(), stages(quiet=args.quiet) as tell:
+        is_page = report is not None and report.suffix == ".html"
+        advises = args.advice or is_page or not (args.json or args.quiet)
+        with stages(quiet=args.quiet) as tell:
             after = _printer(args.print_after) if args.print_after else None
-            observer = Observer(tell, after)
-            result, records = optimize_records(model, observer, **settings(args))
-            told = asked = result.report
-            is_page = report is not None and report.suffix == ".html"
-            if args.advice or is_page or not (args.json or args.quiet):
-                told = with_advice(args, model, told, observer, args.output, records)
-                asked = told if args.advice else asked
-            del records  # which hold the analysis
+            result, told = _rewritten(args, model, Observer(tell, after), advises=advises)
+            said = told if args.advice else result.report
         writing.check()  # the external data of the input are known only now
         with stages(quiet=args.quiet) as tell:
             if tell is not None:
@@ -145,10 +141,10 @@ def _optimize(args: argparse.Namespace, output: Destination) -> int:
             writing.drop()
             output.content = None
         elif report is not None:
-            page = told.to_html if is_page else asked.to_json
+            page = told.to_html if is_page else said.to_json
             writing.text(report, page(verification), "the report")
     if args.json:
-        show_text(asked.to_json(verification))
+        show_text(said.to_json(verification))
     elif not args.quiet:
         show_report(told, verbose=args.verbose)
         if verification is not None:
@@ -161,6 +157,21 @@ def _optimize(args: argparse.Namespace, output: Destination) -> int:
     say: Callable[[object], None] = (lambda _: None) if args.quiet else show
     refused = answers(args.output, consumers, say)
     return strict_status(args, result.report) or refused or status
+
+
+def _rewritten(
+    args: argparse.Namespace, model: AnyModel, observer: Observer, *, advises: bool
+) -> tuple[Optimized, Report]:
+    """Return the result without its records, which hold the analysis, and the report to tell."""
+    from onnx_scatterx.engine.passes import Settings
+    from onnx_scatterx.tell import Inquiry
+
+    with Inquiry.about(model, Settings.of(**settings(args)), observer) as asked:
+        result = asked.optimized(keeps=advises)
+        told = result.report
+        if advises:
+            told = with_advice(args, asked, told, result.records, args.output)
+    return result._replace(records=()), told
 
 
 def _printer(wanted: Sequence[str]) -> Callable[[str, ir.Model], None]:

@@ -16,13 +16,15 @@ from typing import Any, Generic, Unpack, overload
 import onnx
 import onnx_ir as ir
 
+from onnx_scatterx.engine.budget import own_budget
 from onnx_scatterx.engine.passes import Job, Settings
 from onnx_scatterx.engine.terms import fresh_symbols
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.files import AnyModel, IrLike, MessageLike, ModelSource, save, to_proto
+from onnx_scatterx.files import AnyModel, IrLike, MessageLike, save, to_proto
 from onnx_scatterx.graphs import all_graphs, all_nodes, cloned
-from onnx_scatterx.observer import NOBODY, Observer, Progress
+from onnx_scatterx.observer import Observer, Progress
 from onnx_scatterx.options import Options
+from onnx_scatterx.pipeline import command_budget
 from onnx_scatterx.targets import STANDARD
 from onnx_scatterx.tell.entries import Entry
 from onnx_scatterx.tell.extraction.part import part_of
@@ -34,7 +36,7 @@ from onnx_scatterx.tell.extraction.region import (
     region_of,
     roots_of,
 )
-from onnx_scatterx.tell.inquiry import Inquiry, M, inspect_records, opened_ir
+from onnx_scatterx.tell.inquiry import Inquiry, M
 
 _DISTANCES = (0, 1, 2, 4, 8, 16, 64)
 
@@ -53,7 +55,7 @@ def parts_of(
     """
     graph = model.graph
     roots = roots_of(model, {node})
-    with fresh_symbols():
+    with fresh_symbols(), own_budget(), command_budget(model, settings):
         known = known_in(model, Job(model, settings).analyses.full.knowledge)
     everything = Neighbourhood(frozenset(graph), frozenset())
     cutting: list[Callable[[ir.Value], bool]] = [
@@ -131,23 +133,21 @@ def extract(
 
     """
     observer, settings = Observer(on_progress), Settings.of(**options)
-    _, whole = opened_ir(model, observer)
-    wanted = [_Wanted.of(whole, node, settings, observer)]
-    if settings.target != STANDARD:
-        found_in = wanted[0].settings
-        wanted.append(_Wanted.of(whole, node, found_in.but(target=STANDARD)))
-    for number, (cut, attributes, weights) in enumerate(parts_of(whole, node, settings), 1):
-        part, private = cut
-        observer.stage("trying a part", number)
-        entries = [each.found_in(part, node) for each in wanted]
-        if entries[0] is not None and None not in entries:
-            names = (*(_weights(part) if weights else ()), *(private if attributes else ()))
-            removed = () if attributes else private
-            made: Any = (
-                part if isinstance(ModelSource.of(model).model, ir.Model) else to_proto(part)
-            )
-            counts = len(part.graph), len(whole.graph)
-            return Part(made, entries[0], *counts, names, ModelSource.of(model).source, removed)
+    with Inquiry.about(model, settings, observer) as asked:
+        whole, opened = asked.model, asked.opened
+        wanted = [_Wanted.of(asked, node)]
+        if settings.target != STANDARD:
+            wanted.append(_Wanted.of(asked.under(asked.settings.but(target=STANDARD)), node))
+        for number, (cut, attributes, weights) in enumerate(parts_of(whole, node, settings), 1):
+            part, private = cut
+            observer.stage("trying a part", number)
+            entries = [each.found_in(part, node) for each in wanted]
+            if entries[0] is not None and None not in entries:
+                names = (*(_weights(part) if weights else ()), *(private if attributes else ()))
+                removed = () if attributes else private
+                made: Any = part if opened.message is None else to_proto(part)
+                counts = len(part.graph), len(whole.graph)
+                return Part(made, entries[0], *counts, names, opened.given.source, removed)
     raise ScatterXError(f"{node}: no part of the model has the same report; send all of it")
 
 
@@ -159,11 +159,9 @@ class _Wanted:
     entry: Entry
 
     @classmethod
-    def of(
-        cls, model: ir.Model, node: str, settings: Settings, observer: Observer = NOBODY
-    ) -> _Wanted:
-        asked = Inquiry(model, settings, observer)
-        first, *_ = asked.named(node)
+    def of(cls, asked: Inquiry, node: str) -> _Wanted:
+        with own_budget():  # the report is that of `inspect`
+            first, *_ = asked.named(node)
         return cls(asked.settings, first.entry)
 
     def found_in(self, part: ir.Model, node: str) -> Entry | None:
@@ -172,8 +170,9 @@ class _Wanted:
         The part is written as a message first, as it would be sent.
         """
         try:
-            copy = to_proto(cloned(part))
-            _, records = inspect_records(copy, self.settings, details=False)
+            sent = to_proto(cloned(part))
+            with own_budget(), Inquiry.about(sent, self.settings) as asked:
+                _, records = asked.inspected
         except ScatterXError:  # the part lacks an assumed input, or is not valid
             return None
         entry = next((r.entry for r in records if r.entry.node == node), None)
