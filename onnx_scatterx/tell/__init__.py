@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from onnx_scatterx.tell.extraction.cutting import extract as extract
     from onnx_scatterx.tell.inquiry import Inquiry as Inquiry
     from onnx_scatterx.tell.inquiry import M as M
-    from onnx_scatterx.tell.inquiry import Optimized as Optimized
     from onnx_scatterx.tell.inquiry import optimized as optimized
     from onnx_scatterx.tell.page import ComparedNote as ComparedNote
     from onnx_scatterx.tell.page import OneModel as OneModel
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.tell.report import Report as Report
     from onnx_scatterx.tell.report import tallies as tallies
     from onnx_scatterx.tell.reporting import optimize_ir as optimize_ir
+    from onnx_scatterx.tell.sections import settled as settled
     from onnx_scatterx.tell.terminal import screen as screen
 else:
     __getattr__, __dir__, __all__ = face(
@@ -48,12 +48,13 @@ else:
             "builder": "NodeRecord",
             "explanation": "advised explain explanations",
             "extraction.cutting": "extract",
-            "inquiry": "Inquiry M Optimized optimized",
+            "inquiry": "Inquiry M optimized",
             "page": "ComparedNote OneModel directory_page",
             "page.document": "tables",
             "rendering": "Group ShownInTables TextTable laid_out",
             "report": "NEEDS OTHERWISE Report SCHEMA tallies",
             "reporting": "optimize_ir",
+            "sections": "settled",
             "terminal": "screen",
         },
     )

@@ -36,6 +36,7 @@ from onnx_scatterx.tell.builder import NodeRecord
 from onnx_scatterx.tell.entries import About
 from onnx_scatterx.tell.report import Report
 from onnx_scatterx.tell.reporting import optimize_ir
+from onnx_scatterx.tell.sections import settled
 
 M = TypeVar("M", onnx.ModelProto, ir.Model)
 """The kind of a model: that which the user gave."""
@@ -119,7 +120,9 @@ class Inquiry:
         )
         about = About.of(model, opened, self.settings.options())
         made: Any = model
-        if original is not None:
+        if original is None:
+            report = settled(report, details=True)  # others change the model
+        else:
             if keeps and report.needs_advice:
                 _ = self.model
             made = original.merged(model)

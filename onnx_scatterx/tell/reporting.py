@@ -26,21 +26,19 @@ def optimize_ir(
     settings: Settings,
     *,
     planned: bool = False,
-    details: bool = True,
     observer: Observer = NOBODY,
     original: Callable[[], ir.Model] | None = None,
 ) -> tuple[Report, tuple[NodeRecord, ...]]:
     """Optimize a model in place; return the report, and the records behind it.
 
-    If ``planned``, the report is on a plan. ``details`` are the parts of a page on each scatter.
-    ``observer`` reports the progress. ``original`` returns the model once more, if it is at hand.
+    If ``planned``, the report is on a plan. ``observer`` reports the progress. ``original`` returns
+    the model once more, if it is at hand. The details of the entries are found when a page asks, or
+    by ``settled`` before the model changes.
     """
     with command_budget(model, settings), fresh_symbols():
         done = run(model, settings, observer, original)
-        job, records = done.job, records_of(done.job)
-        if details and records:
-            records = with_details(records, job.wiring)
-    records = told_records(job, records)
+        job = done.job
+        records = with_details(told_records(job, records_of(job)), job.wiring)
     told = {why for record in records for why in record.entry.in_onnxruntime}
     told |= {str(LastBit.DEFINED)} if job.lowered.defined else set()
     told |= {str(LastBit.KERNEL)} if job.lowered.other_kernels else set()

@@ -101,7 +101,7 @@ def run_task(task: Task) -> ModelOutcome:
     from onnx_scatterx.compare import verify
     from onnx_scatterx.engine.passes import Settings
     from onnx_scatterx.files import MESSAGE_LIMIT, stage
-    from onnx_scatterx.tell import Inquiry, advised
+    from onnx_scatterx.tell import Inquiry, advised, settled
 
     start = time.perf_counter()
 
@@ -117,7 +117,7 @@ def run_task(task: Task) -> ModelOutcome:
     try:
         if task.output is None:
             with Inquiry.about(task.source, Settings.of(**task.options)) as asked:
-                report, _ = asked.inspected
+                report = settled(asked.inspected[0], details=True)
             left()
             seconds = time.perf_counter() - start
             return ModelOutcome(task.source, None, report, None, None, seconds)
@@ -127,7 +127,7 @@ def run_task(task: Task) -> ModelOutcome:
             writing.claim(task.output, "the output")
             with Inquiry.about(task.source, Settings.of(**task.options)) as asked:
                 result = asked.optimized(keeps=task.advice)
-                report = result.report
+                report = settled(result.report, details=True)
                 if task.advice:
                     command = _command(task, report)
                     report = advised(asked, report, result.records, command)

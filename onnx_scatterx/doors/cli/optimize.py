@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.doors.cli.arguments import (
     STREAM,
@@ -40,8 +40,9 @@ from onnx_scatterx.observer import Observer
 if TYPE_CHECKING:
     import onnx_ir as ir
 
+    from onnx_scatterx.doors.api import Result
     from onnx_scatterx.files import AnyModel
-    from onnx_scatterx.tell import Optimized, Report
+    from onnx_scatterx.tell import Report
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -128,7 +129,8 @@ def _optimize(args: argparse.Namespace, output: Destination) -> int:
         advises = args.advice or is_page or not (args.json or args.quiet)
         with stages(quiet=args.quiet) as tell:
             after = _printer(args.print_after) if args.print_after else None
-            result, told = _rewritten(args, model, Observer(tell, after), advises=advises)
+            observer, details = Observer(tell, after), is_page or args.verbose
+            result, told = _rewritten(args, model, observer, advises=advises, details=details)
             said = told if args.advice else result.report
         writing.check()  # the external data of the input are known only now
         with stages(quiet=args.quiet) as tell:
@@ -160,18 +162,25 @@ def _optimize(args: argparse.Namespace, output: Destination) -> int:
 
 
 def _rewritten(
-    args: argparse.Namespace, model: AnyModel, observer: Observer, *, advises: bool
-) -> tuple[Optimized, Report]:
-    """Return the result without its records, which hold the analysis, and the report to tell."""
+    args: argparse.Namespace,
+    model: AnyModel,
+    observer: Observer,
+    *,
+    advises: bool,
+    details: bool,
+) -> tuple[Result[Any], Report]:
+    """Return the result and the report to tell; neither holds the analysis."""
+    from onnx_scatterx.doors.api import Result
     from onnx_scatterx.engine.passes import Settings
-    from onnx_scatterx.tell import Inquiry
+    from onnx_scatterx.tell import Inquiry, settled
 
     with Inquiry.about(model, Settings.of(**settings(args)), observer) as asked:
-        result = asked.optimized(keeps=advises)
-        told = result.report
+        done = asked.optimized(keeps=advises)
+        told = settled(done.report, details=details)
+        result = Result(done.model, told, done.source_path)
         if advises:
-            told = with_advice(args, asked, told, result.records, args.output)
-    return result._replace(records=()), told
+            told = with_advice(args, asked, told, done.records, args.output)
+    return result, told
 
 
 def _printer(wanted: Sequence[str]) -> Callable[[str, ir.Model], None]:
