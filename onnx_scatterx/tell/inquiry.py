@@ -76,7 +76,7 @@ class Inquiry:
     def under(self, settings: Settings) -> Inquiry:
         """Return an inquiry about the same model under other settings."""
         other = copy.copy(self)
-        other.settings, other._may_change_opened = settings, False
+        other.settings, self._may_change_opened = settings, False  # the other one may
         vars(other).pop("inspected", None)
         return other
 

@@ -7,7 +7,7 @@ whole model, a larger part is tried, up to all nodes.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ from onnx_scatterx.engine.passes import Job, Settings
 from onnx_scatterx.engine.terms import fresh_symbols
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files import AnyModel, IrLike, MessageLike, save, to_proto
-from onnx_scatterx.graphs import all_graphs, all_nodes, cloned
+from onnx_scatterx.graphs import all_graphs, all_nodes
 from onnx_scatterx.observer import Observer, Progress
 from onnx_scatterx.options import Options
 from onnx_scatterx.pipeline import command_budget
@@ -141,13 +141,13 @@ def extract(
         for number, (cut, attributes, weights) in enumerate(parts_of(whole, node, settings), 1):
             part, private = cut
             observer.stage("trying a part", number)
-            entries = [each.found_in(part, node) for each in wanted]
-            if entries[0] is not None and None not in entries:
+            entry = _entry_in(part, node, wanted)
+            if entry is not None:
                 names = (*(_weights(part) if weights else ()), *(private if attributes else ()))
                 removed = () if attributes else private
                 made: Any = part if opened.message is None else to_proto(part)
                 counts = len(part.graph), len(whole.graph)
-                return Part(made, entries[0], *counts, names, opened.given.source, removed)
+                return Part(made, entry, *counts, names, opened.given.source, removed)
     raise ScatterXError(f"{node}: no part of the model has the same report; send all of it")
 
 
@@ -164,20 +164,34 @@ class _Wanted:
             first, *_ = asked.named(node)
         return cls(asked.settings, first.entry)
 
-    def found_in(self, part: ir.Model, node: str) -> Entry | None:
+    def found_in(self, asked: Inquiry, node: str) -> Entry | None:
         """Return the entry of the node in a part; None if it differs by more than the graph's name.
 
-        The part is written as a message first, as it would be sent.
+        Raises ScatterXError if the part lacks an assumed input, or is not valid.
         """
-        try:
-            sent = to_proto(cloned(part))
-            with own_budget(), Inquiry.about(sent, self.settings) as asked:
-                _, records = asked.inspected
-        except ScatterXError:  # the part lacks an assumed input, or is not valid
-            return None
+        with own_budget():
+            _, records = asked.under(self.settings).inspected
         entry = next((r.entry for r in records if r.entry.node == node), None)
         same = entry is not None and replace(entry, graph=self.entry.graph) == self.entry
         return entry if same else None
+
+
+def _entry_in(part: ir.Model, node: str, wanted: Sequence[_Wanted]) -> Entry | None:
+    """Return the entry of a node in a part; None if an entry that is wanted differs.
+
+    The part is written as a message first, as it would be sent.
+    """
+    first: Entry | None = None
+    try:
+        with own_budget(), Inquiry.about(to_proto(part), wanted[0].settings) as asked:
+            for each in wanted:
+                entry = each.found_in(asked, node)
+                if entry is None:
+                    return None
+                first = first or entry
+    except ScatterXError:
+        return None
+    return first
 
 
 def _weights(model: ir.Model) -> tuple[str, ...]:
