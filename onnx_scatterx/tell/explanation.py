@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import textwrap
 from collections.abc import Sequence
@@ -17,19 +16,18 @@ from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files import AnyModel
 from onnx_scatterx.observer import NOBODY, Observer, Progress
 from onnx_scatterx.options import Options
-from onnx_scatterx.targets import BASES
 from onnx_scatterx.tell.advice.advise import advise_on
-from onnx_scatterx.tell.advice.candidates import fixed
-from onnx_scatterx.tell.advice.change import Change, Command
+from onnx_scatterx.tell.advice.change import Command
+from onnx_scatterx.tell.advice.smaller import smaller
 from onnx_scatterx.tell.advice.whole import Whole, bounded
 from onnx_scatterx.tell.builder import NodeRecord
 from onnx_scatterx.tell.entries import Action, Entry, ScatterReport
-from onnx_scatterx.tell.inquiry import Inquiry, optimized
-from onnx_scatterx.tell.kept_advice import Advice, Way
+from onnx_scatterx.tell.inquiry import Inquiry
+from onnx_scatterx.tell.kept_advice import Advice
 from onnx_scatterx.tell.report import Report
 from onnx_scatterx.tell.reporting import rewritten_under
 from onnx_scatterx.tell.sections import parts
-from onnx_scatterx.text import Reason, in_lines, noted_places, visible
+from onnx_scatterx.text import in_lines, noted_places, visible
 
 _INDENT = 12
 
@@ -95,7 +93,7 @@ def advised(
         advice: tuple[Advice, ...] = ()
         if report.is_open:
             advice = _advice(whole, report, records, command, asked.observer)
-        advice += _smaller(asked, whole, report, command)
+        advice += smaller(asked, whole, report, command)
         by_standard = _by_standard(whole) if report.native else None
     return replace(report, advice=advice, by_standard=by_standard)
 
@@ -282,35 +280,3 @@ def _wrapped(label: str, text: str, width: int) -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-def _smaller(asked: Inquiry, whole: Whole, report: Report, command: Command) -> tuple[Advice, ...]:
-    """Return advice with commands that give a smaller result, if the result is much larger.
-
-    ``report`` is that of ``optimize`` under the same settings. If its ``growth`` is empty, there is
-    no advice. Fixed sizes are tried, and the other targets if the target is no device.
-    """
-    if not report.growth:
-        return ()
-    target, options = asked.settings.target, asked.settings.given
-    others = BASES if target in BASES.values() else ()
-    trials = [(Change(), name) for name in others if name != target.name]
-    sizes = fixed(whole)
-    trials += [] if sizes is None else [(sizes, target.name)]
-    best = math.inf if report.about and report.about.is_larger else report.nodes_after
-    ways: list[Way] = []
-    for change, name in trials:
-        given: Options = {**options, "fix": {**(options["fix"] or {}), **change.fix}}
-        if not change.fix:
-            given["target"] = name
-        with suppress(ScatterXError, LimitError):
-            whole.charge(whole.model)
-            other = optimized(asked.given, **given).report
-            nodes, about = other.nodes_after, other.about
-            is_whole = all(s.reason is not Reason.MODEL_LIMIT for s in other.scatters)
-            if is_whole and nodes < best and not (about and about.is_larger):
-                text = change.command(command) if change.fix else command.text(name, [])
-                at = f" at these sizes, {change.condition()}"
-                what = at if change.fix else f", {BASES[name].description}"
-                best, ways = nodes, [Way(text, f"{nodes} nodes{what}")]
-    return (Advice((), report.growth, "", tuple(ways), verb="smaller"),)

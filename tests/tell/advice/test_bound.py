@@ -13,9 +13,8 @@ import pytest
 from onnx_scatterx import advise, optimize
 from onnx_scatterx.graphs.traversal import all_nodes
 from onnx_scatterx.processes.collection import raised_gc_threshold
-from onnx_scatterx.tell import explanation
 from onnx_scatterx.tell.advice import advise as search
-from onnx_scatterx.tell.advice import whole
+from onnx_scatterx.tell.advice import smaller, whole
 from onnx_scatterx.tell.advice.candidates import fixed
 from onnx_scatterx.tell.advice.change import Change, Command
 from onnx_scatterx.tell.entries import Action
@@ -177,7 +176,7 @@ def test_the_target_itself_is_not_tried_for_a_smaller_result(
         tried.append(options["target"])
         return optimized(given, **options)
 
-    monkeypatch.setattr(explanation, "optimized", noted)
+    monkeypatch.setattr(smaller, "optimized", noted)
     (found,) = inspected_with_advice(model, Command(target="standard"), target="standard").advice
     assert found.verb == "smaller"
     assert tried
