@@ -24,7 +24,7 @@ from onnx_scatterx.tell.builder import NodeRecord
 from onnx_scatterx.tell.entries import Action, Entry, ScatterReport
 from onnx_scatterx.tell.inquiry import Inquiry
 from onnx_scatterx.tell.kept_advice import Advice
-from onnx_scatterx.tell.report import Report
+from onnx_scatterx.tell.report import Report, may_advise
 from onnx_scatterx.tell.reporting import rewritten_under
 from onnx_scatterx.tell.sections import parts
 from onnx_scatterx.text import in_lines, noted_places, visible
@@ -87,7 +87,7 @@ def advised(
         onnx-scatterx optimize MODEL.onnx -o OUT.onnx
           4 nodes, ONNX Runtime: what does not slice becomes ScatterX, which runs anywhere
     """
-    if not report.needs_advice:
+    if not may_advise(report):
         return report
     with bounded(asked.model, asked.settings) as whole:
         advice: tuple[Advice, ...] = ()

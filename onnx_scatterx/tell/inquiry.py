@@ -34,7 +34,7 @@ from onnx_scatterx.pipeline import command_budget
 from onnx_scatterx.processes import raised_gc_threshold
 from onnx_scatterx.tell.builder import NodeRecord
 from onnx_scatterx.tell.entries import About
-from onnx_scatterx.tell.report import Report
+from onnx_scatterx.tell.report import Report, may_advise
 from onnx_scatterx.tell.reporting import optimize_ir
 from onnx_scatterx.tell.sections import settled
 
@@ -123,7 +123,7 @@ class Inquiry:
         if original is None:
             report = settled(report, details=True)  # others change the model
         else:
-            if keeps and report.needs_advice:
+            if keeps and may_advise(report):
                 _ = self.model
             made = original.merged(model)
             about = replace(about, size_after=file_size(made))

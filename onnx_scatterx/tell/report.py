@@ -247,11 +247,6 @@ class Report(ShownInTables):
         kept = any(entry.action is Action.KEPT for entry in self.entries)
         return kept or bool(self.to_fix or self.unmet("taken"))
 
-    @property
-    def needs_advice(self) -> bool:
-        """Whether there is something to advise: what is open, or a result that could be smaller."""
-        return bool(self.is_open or self.growth or self.native)
-
     def unmet(self, strict: Strict) -> list[str]:
         """Return the violations that are an error, in the lines of ``violation_lines``."""
         given = [v for v in self.violations if is_error(v, strict)]
@@ -263,6 +258,11 @@ class Report(ShownInTables):
         Scatters come first. A line names two nodes; ``violations`` has all of them.
         """
         return refused_lines(self.violations, self.target, self.violations_if_kept)
+
+
+def may_advise(report: Report) -> bool:
+    """Return whether there is something to advise: what is open, or what others do better."""
+    return bool(report.is_open or report.growth or report.native)
 
 
 def tallies(reports: Sequence[Report], planned: bool) -> list[str]:
