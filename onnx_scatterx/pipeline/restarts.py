@@ -77,7 +77,7 @@ def until_safe(
             if node.meta[NUMBER] in kept:
                 node.meta[KEPT] = kept[node.meta[NUMBER]]
 
-    def changes(results: Sequence[Job]) -> Iterator[Change]:
+    def changes(results: Sequence[Job], _: Callable[[], Job]) -> Iterator[Change]:
         while results[-1].exposed:
             yield partial(keep, results[-1].exposed)
 
@@ -112,15 +112,14 @@ def least_violating(job: Job, run: Callable[[Job], Job], begin: Begin) -> Job:
         return run(job)
     given = all_nodes(job.model)
 
-    def changes(results: Sequence[Job]) -> Iterator[Change]:
+    def changes(results: Sequence[Job], upcoming: Callable[[], Job]) -> Iterator[Change]:
         (first,) = results
         if not first.refused or any(v.op == "input" for v in first.violations):
             return
         if first.refused.issubset(given):
-            before = job.again()
-            begin(before)
-            unrelated = _unrelated(before.model)
-            pairs = zip(given, all_nodes(before.model), strict=True)
+            original = upcoming().model
+            unrelated = _unrelated(original)
+            pairs = zip(given, all_nodes(original), strict=True)
             if all(same in unrelated for node, same in pairs if node in first.refused):
                 return
         all_operators = target.with_all_operators()

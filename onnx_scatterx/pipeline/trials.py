@@ -45,21 +45,29 @@ class Harm(NamedTuple):
 def try_changes(
     job: Job,
     run: Callable[[Job], Job],
-    changes: Callable[[Sequence[Job]], Iterator[Change]],
+    changes: Callable[[Sequence[Job], Callable[[], Job]], Iterator[Change]],
     begin: Callable[[Job], None],
 ) -> tuple[Job, Job]:
     """Run a job, and others on copies of its model; return the best result, and the first one.
 
-    ``changes`` yields what the next run does otherwise, from the results so far: the last one
-    stands last. ``begin`` does for another job what was done for this one. The best result has the
-    least ``Harm``; of equals it is the first.
+    ``changes`` yields what the next run does otherwise, from the results so far, of which the last
+    one stands last; it may look at the job of the next run. ``begin`` does for another job what was
+    done for this one. The best result has the least ``Harm``; of equals it is the first.
     """
     model = job.model
     first = run(job)
     results = [first]
-    for change in changes(results):
-        again = job.again()
-        begin(again)
+    ahead: list[Job] = []
+
+    def upcoming() -> Job:
+        if not ahead:
+            ahead.append(job.again())
+            begin(ahead[0])
+        return ahead[0]
+
+    for change in changes(results, upcoming):
+        again = upcoming()
+        ahead.clear()
         change(again)
         results[:] = [min(results, key=Harm.of), run(again)]
     best = min(results, key=Harm.of)
