@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.files.outside import together as together
     from onnx_scatterx.files.parse import parsed as parsed
     from onnx_scatterx.files.reading import Files as Files
+    from onnx_scatterx.files.reading import files_read as files_read
     from onnx_scatterx.files.reading import known_reads as known_reads
     from onnx_scatterx.files.reading import note_read as note_read
     from onnx_scatterx.files.reading import open_regular as open_regular
@@ -57,7 +58,8 @@ else:
             "model_source": "AnyModel IrLike MessageLike ModelSource",
             "outside": "follow_links is_within together",
             "parse": "parsed",
-            "reading": "Files known_reads note_read open_regular parse_toml read_toml recorded",
+            "reading": "Files files_read known_reads note_read open_regular parse_toml read_toml "
+            "recorded",
             "saving": "MESSAGE_LIMIT as_bytes save stage",
             "size": "file_size",
             "writing": "Writing",

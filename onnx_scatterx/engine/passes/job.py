@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -124,20 +124,16 @@ class Job:
     keeps_rest: bool = False  # what is unrelated to scatters is not fitted to the target
     target: Target = field(init=False)
     """The target for whose nodes scatters are written: the one of the settings, or a wider one."""
-    wider: Sequence[Target] = field(init=False)
-    """Targets whose nodes may replace kept scatters that ``target`` refuses: first its host."""
+    original: Callable[[], ir.Model] | None = None
+    """Returns the model as it was given, each time another one that may be changed."""
     lowered: Lowered = field(default_factory=Lowered)
-    prepared: Lowered = field(default_factory=Lowered)  # the same, before anything was rewritten
     modified: bool = False  # whether a pass has changed the model
-    opset_changed: bool = False  # whether the model is in another operator set now
     violations: tuple[Violation, ...] = ()  # what the target does not take of the result
     refused: set[ir.Node] = field(default_factory=set)  # its nodes that the target refuses
     violations_if_kept: int | None = None  # their number without wider targets, if these have fewer
 
     def __post_init__(self) -> None:
         self.target = self.settings.target
-        host = self.target.with_host()
-        self.wider = () if host is self.target else (host,)
 
     @cached_property
     def analyses(self) -> Analyses:
@@ -156,22 +152,27 @@ class Job:
             node.meta[NUMBER] = number
         self.fusions = frozenset(found.numbered for found in fusions(self.model))
 
-    def restarted(self) -> Job:
-        """Return a job for the same model, before anything was done."""
+    def again(self) -> Job:
+        """Return a job for the model as it was given, before any pass has run."""
+        assert self.original is not None
         job = Job(
-            self.model,
+            self.original(),
             self.settings,
             self.assumed,
             observer=self.observer,
-            fusions=self.fusions,
-            opset_changed=self.opset_changed,
-            lowered=self.prepared,
-            prepared=self.prepared,
-            modified=self.opset_changed,
             keeps_rest=self.keeps_rest,
+            original=self.original,
         )
-        job.target, job.wider = self.target, self.wider
+        job.target = self.target
+        if "wider" in vars(self):
+            job.wider = self.wider
         return job
+
+    @cached_property
+    def wider(self) -> Sequence[Target]:
+        """Targets whose nodes may replace kept scatters that ``target`` refuses: its host."""
+        host = self.settings.target.with_host()
+        return () if host is self.settings.target else (host,)
 
     @cached_property
     def names(self) -> Names:
