@@ -7,22 +7,21 @@ from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
-import numpy as np
 import onnx
 import onnx_ir as ir
 
+from onnx_scatterx.engine.spelling import Known
 from onnx_scatterx.fitting.inference import infer_shapes
 from onnx_scatterx.graphs import (
     all_graphs,
     called_function,
     callers_first,
     cloned,
-    constant,
     overridable,
 )
 
 
-class KnownValues:
+class KnownValues(Known):
     """The types of values, and the shapes that ONNX infers from the inputs of the model.
 
     ONNX Runtime checks the declared types of the graph and its subgraphs, and the declared dims of
@@ -33,7 +32,7 @@ class KnownValues:
 
     def __init__(self, model: ir.Model) -> None:
         self._model = model
-        self._overridable = overridable(model)
+        super().__init__(overridable(model))
         self._main = _Scope(model.graph)
         self._scopes = dict.fromkeys(self._main.values, self._main)
         self._functions: dict[ir.Function, _Scope] = {}
@@ -43,9 +42,9 @@ class KnownValues:
 
     def types(self, value: ir.Value) -> Collection[str]:
         """Return the types that a value may have, as schemas write them; () if not known."""
-        tensor = constant(value, self._overridable)
-        if tensor is not None:
-            return {_text(ir.serde.serialize_type(ir.TensorType(tensor.dtype)))}
+        constant = super().types(value)
+        if constant:
+            return constant
         declares = _is_typed(value) and self._scopes.get(value) is self._main
         typed = value if declares else self._of(value)
         if typed is None or typed.type is None or not _is_typed(typed):
@@ -54,20 +53,10 @@ class KnownValues:
 
     def shape(self, value: object) -> Sequence[int | None] | None:
         """Return the dims of a value or an array (None: an unknown dim); None if not known."""
-        if isinstance(value, np.ndarray):
-            return list(value.shape)
         known = self._of(value) if isinstance(value, ir.Value) else None
         if known is None or known.shape is None:
-            return None
+            return super().shape(value)
         return [dim if isinstance(dim, int) else None for dim in known.shape]
-
-    def array(self, value: object) -> np.ndarray | None:
-        """Return the constant that an input is in every run; None if it is not constant."""
-        if isinstance(value, np.ndarray):
-            return value
-        known = value if isinstance(value, ir.Value) else None
-        tensor = constant(known, self._overridable)
-        return None if tensor is None else tensor.numpy()
 
     def _of(self, value: ir.Value) -> ir.Value | None:
         scope = self._scopes.get(value)

@@ -1,7 +1,7 @@
 """Writes a model for another operator set: a newer one, which TensorScatter needs, or an older one.
 
 Compilers often need an older operator set. Each node is written as the other set wants it
-(`respell`), by the table of what changed (`changes`). A node that has no such spelling is written
+(`engine.spelling`), by its table of what changed. A node that has no such spelling is written
 by its definition (`definitions`), or is named.
 """
 
@@ -12,9 +12,9 @@ from typing import NamedTuple
 import onnx
 import onnx_ir as ir
 
+from onnx_scatterx.engine.spelling import EXPANDED, Refused, Spelling, respelled
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.files import check_opset, check_valid, to_proto
-from onnx_scatterx.fitting.changes import EXPANDED
 from onnx_scatterx.fitting.declared_dims import (
     declare_body_dims,
     forget_unchecked_dims,
@@ -22,8 +22,7 @@ from onnx_scatterx.fitting.declared_dims import (
 )
 from onnx_scatterx.fitting.definitions import write_definitions
 from onnx_scatterx.fitting.known_values import KnownValues
-from onnx_scatterx.fitting.respell import Refused, respelled
-from onnx_scatterx.fitting.spelling import Spelling
+from onnx_scatterx.fitting.write_spelling import write_spelling
 from onnx_scatterx.graphs import Names, all_graphs, all_nodes, cloned, is_operator
 
 _SHOWN = 4  # the most nodes that an error names
@@ -124,7 +123,7 @@ def write_for_opset(model: ir.Model, version: int, *, exact: bool = False) -> Ch
     names = Names(model)
     there_before = set(all_nodes(model))
     for node, spelling in changed.items():
-        spelling.write(node, version, names)
+        write_spelling(node, spelling, version, names)
     for _, graph, there in _versioned(model):
         for node in graph if there > version or raises else ():
             if node.domain == "" and node.version is not None:

@@ -6,16 +6,53 @@ Spelling("Not", (Spelling("Less", ...),), {}) Not (Less (...))
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
+import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.engine.write import GraphWriter
-from onnx_scatterx.fitting.known_values import KnownValues
-from onnx_scatterx.graphs import Names, replace_uses, set_inputs
+from onnx_scatterx.graphs import constant
+
+
+class Known:
+    """What is known of the values that nodes read, by which they are written otherwise.
+
+    This one knows constants alone. ``overridable`` are the initializers that are inputs of the
+    model, too.
+    """
+
+    def __init__(self, overridable: Collection[ir.Value] = ()) -> None:
+        self.overridable = overridable
+
+    def types(self, value: ir.Value) -> Collection[str]:
+        """Return the types that a value may have, as schemas write them; () if not known."""
+        tensor = constant(value, self.overridable)
+        return () if tensor is None else {type_text(tensor.dtype)}
+
+    def shape(self, value: object) -> Sequence[int | None] | None:
+        """Return the dims of a value or an array (None: an unknown dim); None if not known."""
+        return list(value.shape) if isinstance(value, np.ndarray) else None
+
+    def array(self, value: object) -> np.ndarray | None:
+        """Return the constant that an input is in every run; None if it is not constant."""
+        if isinstance(value, np.ndarray):
+            return value
+        known = value if isinstance(value, ir.Value) else None
+        tensor = constant(known, self.overridable)
+        return None if tensor is None else tensor.numpy()
+
+
+def type_text(dtype: ir.DataType) -> str:
+    """Return the type of a tensor as schemas write it.
+
+    >>> type_text(ir.DataType.FLOAT)
+    'tensor(float)'
+    """
+    return f"tensor({onnx.TensorProto.DataType.Name(dtype.value).lower()})"
+
 
 Operand: TypeAlias = "ir.Value | np.ndarray | Spelling | None"
 """An input: a value, a constant, the result of another spelling, or None if absent."""
@@ -67,23 +104,8 @@ class Spelling:
         same = same and all(a is b for a, b in zip(self.inputs, node.inputs, strict=True))
         return same and not self.others and self.attributes == node.attributes.data
 
-    def write(self, node: ir.Node, version: int, names: Names) -> None:
-        """Change a node in place, and write its other nodes beside it.
 
-        The version is that of the operator set.
-        """
-        others = {i: _written(node, other, version, names) for i, other in self.others.items()}
-        node.op_type = self.op_type
-        set_inputs(node, [_operand(node, given, version, names) for given in self.inputs])
-        node.attributes.clear()
-        node.attributes.update(self.attributes)
-        for index, value in others.items():
-            replace_uses(node.outputs[index], value, keeps_name=True)
-        if others:
-            node.resize_outputs(min(others))
-
-
-Respell: TypeAlias = Callable[[Spelling, KnownValues], Spelling | str]
+Respell: TypeAlias = Callable[[Spelling, Known], Spelling | str]
 """Returns a node in the spelling of the next older or newer version, or a reason against it."""
 
 
@@ -95,37 +117,3 @@ def ints(name: str, values: Iterable[int]) -> ir.Attr:
 def i64(values: Any) -> np.ndarray:
     """Return an array of int64."""
     return np.asarray(values, np.int64)
-
-
-def _operand(node: ir.Node, given: Operand, version: int, names: Names) -> ir.Value | None:
-    """Return the value of an operand, which is written before a node if it is not written yet."""
-    if isinstance(given, Spelling):
-        return _written(node, given, version, names)
-    return _constant(node, given, version, names) if isinstance(given, np.ndarray) else given
-
-
-def _written(node: ir.Node, spelling: Spelling, version: int, names: Names) -> ir.Value:
-    """Write a spelling as a node of its own before a node, and return its output."""
-    inputs = [_operand(node, given, version, names) for given in spelling.inputs]
-    made = ir.Node("", spelling.op_type, inputs, spelling.attributes.values(), version=version)
-    return _placed(node, made, spelling.op_type, names)
-
-
-def _constant(node: ir.Node, array: np.ndarray, version: int, names: Names) -> ir.Value:
-    """Write a Constant before a node, and return its value."""
-    tensor = ir.Tensor(array)
-    made = ir.Node("", "Constant", [], [ir.AttrTensor("value", tensor)], version=version)
-    value = _placed(node, made, "sizes" if array.dtype == np.int64 else "constant", names)
-    tensor.name = value.name
-    value.dtype, value.shape = tensor.dtype, ir.Shape(array.shape)
-    return value
-
-
-def _placed(node: ir.Node, made: ir.Node, what: str, names: Names) -> ir.Value:
-    """Put a new node before a node, and name its output after that node."""
-    (value,) = made.outputs
-    value.name = names.new(f"{node.name or node.outputs[0].name or node.op_type}/{what}")
-    assert node.graph is not None
-    writer = GraphWriter(node.graph, names, constant_nodes=True)
-    with writer.at(node):
-        return writer.add(made)

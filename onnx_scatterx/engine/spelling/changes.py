@@ -14,9 +14,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from onnx_scatterx.fitting import newer_spelling as newer
-from onnx_scatterx.fitting import older_spelling as older
-from onnx_scatterx.fitting.spelling import Respell
+from onnx_scatterx.engine.spelling import newer, older
+from onnx_scatterx.engine.spelling.spelling import Respell
 
 
 class Change(NamedTuple):

@@ -10,10 +10,9 @@ from typing import NamedTuple
 import onnx.defs
 import onnx_ir as ir
 
-from onnx_scatterx.fitting.changes import CHANGES
-from onnx_scatterx.fitting.known_values import KnownValues
-from onnx_scatterx.fitting.schemas import narrower, takes_less
-from onnx_scatterx.fitting.spelling import Operand, Spelling
+from onnx_scatterx.engine.spelling.changes import CHANGES
+from onnx_scatterx.engine.spelling.schemas import narrower, takes_less
+from onnx_scatterx.engine.spelling.spelling import Known, Operand, Spelling
 
 
 class Refused(NamedTuple):
@@ -39,17 +38,15 @@ def _versions() -> Mapping[str, tuple[int, ...]]:
     return {name: tuple(sorted(versions)) for name, versions in found.items()}
 
 
-def respelled(
-    node: ir.Node, there: int, wanted: int, known: KnownValues
-) -> Spelling | Refused | None:
+def respelled(node: ir.Node, there: int, wanted: int, known: Known) -> Spelling | Refused | None:
     """Return a node of one operator set as another set wants it; None if it stays as it is.
 
     >>> model = ir.from_onnx_text('''<ir_version: 10, opset_import: ["" : 12]>
     ...     g (float[2, 3] x) => (float[2, 1] z) { y = Neg (x)
     ...         z = ReduceSum <axes = [1]> (y) }''')
     >>> neg, total = model.graph
-    >>> respelled(neg, 12, 20, KnownValues(model))
-    >>> respelled(total, 12, 20, KnownValues(model)).inputs[1]
+    >>> respelled(neg, 12, 20, Known())
+    >>> respelled(total, 12, 20, Known()).inputs[1]
     array([1])
     """
     if node.domain != "" or node.op_type not in _versions():
@@ -69,7 +66,7 @@ def respelled(
     return None if after.is_of(node) and not after.last_bits else after
 
 
-def _nearest(node: ir.Node, there: int, wanted: int, known: KnownValues) -> Refused | None:
+def _nearest(node: ir.Node, there: int, wanted: int, known: Known) -> Refused | None:
     """Return why the first version on the way takes other types; None if it is the last one."""
     step = _next(node.op_type, there, wanted)
     if step is None or step == wanted or wanted < there:
@@ -85,7 +82,7 @@ def _before(schema: onnx.defs.OpSchema, there: int, wanted: int) -> int:
     return int(schema.since_version) - 1 if wanted > there else there
 
 
-def _moved(spelling: Spelling, there: int, wanted: int, known: KnownValues) -> Spelling | Refused:
+def _moved(spelling: Spelling, there: int, wanted: int, known: Known) -> Spelling | Refused:
     """Return a spelling as another set wants it: the same object if no version lies between."""
     is_up, last = wanted > there, there
     while (since := _next(spelling.op_type, there, wanted)) is not None:
@@ -114,7 +111,7 @@ def _moved(spelling: Spelling, there: int, wanted: int, known: KnownValues) -> S
     return spelling
 
 
-def _rounds(spelling: Spelling, kinds: frozenset[str], known: KnownValues) -> bool:
+def _rounds(spelling: Spelling, kinds: frozenset[str], known: Known) -> bool:
     """Return whether the first input may be of one of these element types."""
     value = spelling.inputs[0] if spelling.inputs else None
     found = known.types(value) if kinds and isinstance(value, ir.Value) else ()
@@ -130,7 +127,7 @@ def _next(name: str, there: int, wanted: int) -> int | None:
 
 
 def _with_parts(
-    after: Spelling, before: Spelling, there: int, wanted: int, known: KnownValues
+    after: Spelling, before: Spelling, there: int, wanted: int, known: Known
 ) -> Spelling | Refused:
     """Return a spelling whose new parts, which are of one set, are as another set wants them."""
     own = [*before.inputs, *before.others.values()]
