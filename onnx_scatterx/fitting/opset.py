@@ -87,7 +87,7 @@ def _compared(
         for node in graph if there > version or (raises and there < version) else ():
             spelling = respelled(node, there, version, known)
             if isinstance(spelling, Refused):
-                blocking.append(OpsetObstacle(node, name, spelling.why, there, *spelling[1:]))
+                blocking.append(OpsetObstacle(node, name, spelling.why, there, *spelling[1:3]))
             elif spelling is not None:
                 changed[node] = spelling
     return blocking, changed

@@ -14,17 +14,24 @@ from onnx_scatterx.faces import face
 
 if TYPE_CHECKING:
     from onnx_scatterx.engine.spelling.changes import EXPANDED as EXPANDED
+    from onnx_scatterx.engine.spelling.newest import has as has
+    from onnx_scatterx.engine.spelling.newest import in_set as in_set
+    from onnx_scatterx.engine.spelling.newest import is_settled as is_settled
     from onnx_scatterx.engine.spelling.respell import Refused as Refused
+    from onnx_scatterx.engine.spelling.respell import moved as moved
     from onnx_scatterx.engine.spelling.respell import respelled as respelled
+    from onnx_scatterx.engine.spelling.respell import since as since
     from onnx_scatterx.engine.spelling.spelling import Known as Known
     from onnx_scatterx.engine.spelling.spelling import Operand as Operand
     from onnx_scatterx.engine.spelling.spelling import Spelling as Spelling
+    from onnx_scatterx.engine.spelling.spelling import type_text as type_text
 else:
     __getattr__, __dir__, __all__ = face(
         __name__,
         {
             "changes": "EXPANDED",
-            "respell": "Refused respelled",
-            "spelling": "Known Operand Spelling",
+            "newest": "has in_set is_settled",
+            "respell": "Refused moved respelled since",
+            "spelling": "Known Operand Spelling type_text",
         },
     )

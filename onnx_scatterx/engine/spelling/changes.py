@@ -178,7 +178,7 @@ CHANGES: Mapping[tuple[str, int], Change] = {
         newer.on_corners, older.must_be("coordinate_transformation_mode", "output_half_pixel")
     ),
     ("Scatter", 11): Change(newer.scatter_elements, None),
-    ("Shape", 15): Change(lowered=older.drop(start=0, end=())),
+    ("Shape", 15): Change(lowered=older.sizes_of_all_axes),
     ("Slice", 10): Change(newer.bounds_as_inputs, older.bounds),
     ("SpaceToDepth", 28): Change(lowered=older.only(*_PLAIN, then=older.drop(mode="DCR"))),
     ("Swish", 25): Change(raised=None),  # ONNX Runtime expands it only in set 24

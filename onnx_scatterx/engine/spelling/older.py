@@ -6,6 +6,7 @@ Split <num_outputs = 2> (x)        18    Split (x, sizes)                    17
 Pad (x, pads, value, axes)         18    Pad (x, pads of all axes, value)    17
 GridSample <mode = "linear">       20    GridSample <mode = "bilinear">      19
 CastLike (x, y)                    15    Cast <to = type of y> (x)           14
+Shape <start = 1, end = 2> (x)     15    Gather (Shape (x), [1])             14
 Reshape <allowzero = 0> (x, s)     14    Reshape (x, s)                      13
 Unsqueeze (x, axes)                13    Unsqueeze <axes> (x)                12
 Softmax (x)                        13    Softmax <axis = the last> (x)       12
@@ -16,13 +17,16 @@ Slice (x, starts, ends)            10    Slice <starts, ends> (x)             9
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, replace
 
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.spelling.spelling import Known, Operand, Respell, Spelling, ints
+from onnx_scatterx.engine.spelling.spelling import Known, Operand, Respell, Spelling, i64, ints
 from onnx_scatterx.graphs import constant
+
+INT64_MAX = 2**63 - 1  # a Slice that ends here runs to the end of the axis
 
 _COMPUTED = "its axes are computed when the model runs"
 
@@ -156,6 +160,22 @@ def identity(node: Spelling, known: Known) -> Spelling | str:
     return replace(node, op_type="Identity", inputs=node.inputs[:1], attributes={})
 
 
+def sizes_of_all_axes(node: Spelling, known: Known) -> Spelling | str:
+    """Write the sizes of all axes, and read those that are wanted."""
+    first, end = node.value("start", 0), node.value("end", INT64_MAX)
+    if first is None or end is None:
+        return "its start or its end refers to an attribute of the function"
+    if first == 0 and end == INT64_MAX:
+        return node.without("start", "end")
+    whole = Spelling("Shape", node.inputs[:1], dtype=ir.DataType.INT64)
+    shape = known.shape(node.inputs[0])
+    if shape is not None and 0 <= first < len(shape) and end == first + 1:
+        along = {"axis": ir.AttrInt64("axis", 0)}
+        return replace(node, op_type="Gather", inputs=(whole, i64([first])), attributes=along)
+    cut = (whole, i64([first]), i64([end]), i64([0]))
+    return replace(node, op_type="Slice", inputs=cut, attributes={})
+
+
 def one_value(node: Spelling, known: Known) -> Spelling | str:
     """Write the value as a tensor."""
     if len(node.attributes) != 1:
@@ -186,7 +206,7 @@ def pads(node: Spelling, known: Known) -> Spelling | str:
     if value is None or value.size != 1 or isinstance(older, str):
         return "its pads or its value are computed when the model runs"
     number = float(value.ravel()[0])
-    if not _fits(number):
+    if value.dtype.kind in "bui" or not (_fits(number) or np.isnan(number)):
         return "its value does not fit an attribute"
     return older.changed(older.inputs, value=ir.AttrFloat32("value", number))
 
@@ -209,7 +229,7 @@ def limits(node: Spelling, known: Known) -> Spelling | str:
 def _fits(number: float) -> bool:
     """Return whether a number is a float32."""
     with np.errstate(over="ignore"):
-        return bool(np.float32(number) == number)
+        return float(np.float32(number)) == number
 
 
 def bounds(node: Spelling, known: Known) -> Spelling | str:
@@ -319,22 +339,33 @@ def at_most(count: int) -> Respell:
     return respell
 
 
-def drop(**usual: object) -> Respell:
-    """Remove attributes that came later, if they have the values that were meant before.
+@dataclass(frozen=True, eq=False)
+class Drop:
+    """Removes attributes that came later, if they have the values that were meant before.
 
     A list has the value in each place. The value None is any value: the attribute matters only for
     element types that came later, too.
     """
 
-    def respell(node: Spelling, known: Known) -> Spelling | str:
-        for name, meant in usual.items():
+    usual: Mapping[str, object]
+
+    @property
+    def names(self) -> Set[str]:
+        """The names of the attributes."""
+        return self.usual.keys()
+
+    def __call__(self, node: Spelling, known: Known) -> Spelling | str:
+        for name, meant in self.usual.items():
             value = node.value(name, meant)
             values = value if isinstance(value, (list, tuple)) else [value]
             if meant is not None and any(v != meant for v in values):
                 return f"its {name} came with a newer operator set"
-        return node.without(*usual)
+        return node.without(*self.usual)
 
-    return respell
+
+def drop(**usual: object) -> Drop:
+    """Remove attributes that came later, if they have the values that were meant before."""
+    return Drop(usual)
 
 
 def only(*kinds: str, then: Respell | None = None) -> Respell:

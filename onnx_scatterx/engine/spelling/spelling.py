@@ -64,7 +64,8 @@ class Spelling:
 
     An input that is an array becomes a Constant. ``others`` are outputs of the node that other
     nodes compute, by their positions. With ``last_bits``, ONNX Runtime computes the node by another
-    kernel, so the last bits of floats may differ.
+    kernel, so the last bits of floats may differ. ``dtype`` is the element type of its first
+    output, if the spelling has any.
     """
 
     op_type: str
@@ -73,6 +74,7 @@ class Spelling:
     outputs: int = 1
     others: Mapping[int, Spelling] = field(default_factory=dict)
     last_bits: bool = False
+    dtype: ir.DataType | None = None
 
     @classmethod
     def of(cls, node: ir.Node) -> Spelling:
@@ -98,11 +100,17 @@ class Spelling:
         """Return an input; None if it is absent."""
         return self.inputs[index] if index < len(self.inputs) else None
 
-    def is_of(self, node: ir.Node) -> bool:
-        """Return whether a node is written as this spelling."""
-        same = self.op_type == node.op_type and len(self.inputs) == len(node.inputs)
-        same = same and all(a is b for a, b in zip(self.inputs, node.inputs, strict=True))
-        return same and not self.others and self.attributes == node.attributes.data
+    def is_same(self, other: Spelling) -> bool:
+        """Return whether a node of this spelling is written as one of another spelling."""
+        same = self.op_type == other.op_type and len(self.inputs) == len(other.inputs)
+        same = same and all(a is b for a, b in zip(self.inputs, other.inputs, strict=True))
+        return same and not self.others and self.attributes == other.attributes
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes it takes, without Constants."""
+        parts = (*self.inputs, *self.others.values())
+        return 1 + sum(part.nodes for part in parts if isinstance(part, Spelling))
 
 
 Respell: TypeAlias = Callable[[Spelling, Known], Spelling | str]
