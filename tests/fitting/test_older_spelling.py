@@ -281,6 +281,19 @@ def test_a_name_in_both_branches() -> None:
         runs_the_same(model, 14, f32([1.5, -2, 3, 4]), **more)
 
 
+def test_types_that_a_function_declares_are_not_believed() -> None:
+    """ONNX Runtime ignores them."""
+    model = onnx.parser.parse_model("""<ir_version: 10,
+        opset_import: ["" : 18, "own" : 1, "other" : 1]>
+        g (float[2] x, int64[2] i) => (float[2] y) { z = own.f (x, i) y = Cast <to = 1> (z) }
+        <domain: "own", opset_import: ["" : 18, "other" : 1]> f (a, b) => (o) {
+            h = other.unknown (a) o = CastLike (b, h) }""")
+    wrong = onnx.helper.make_tensor_value_info("h", onnx.TensorProto.FLOAT16, [2])
+    model.functions[0].value_info.append(wrong)
+    with pytest.raises(ModelError, match="the type of its second input is not known"):
+        onnx_scatterx.optimize(model, opset=14)
+
+
 SPELLED = {
     "Unsqueeze": "y = Unsqueeze (x, a)",
     "Squeeze": "u = Unsqueeze (x, a) y = Squeeze (u, a)",

@@ -46,6 +46,12 @@ class KnownHere(Known):
         return None if shape is None else [dim.constant for dim in shape]
 
 
+def newest(op: str, inputs: Sequence[ir.Value | None], attributes: Attributes) -> Spelling:
+    """Return a node as it is given to a writer."""
+    given = {k: ir.convenience.convert_attribute(k, v) for k, v in attributes.items()}
+    return Spelling(op, (*inputs,), given)
+
+
 def spelled(
     w: Writer, op: str, inputs: Sequence[ir.Value | None], attributes: Attributes
 ) -> Spelling | None:
@@ -57,9 +63,8 @@ def spelled(
     names, other = (*attributes,), w.also_read_as
     if is_settled(op, w.version, names) and (other is None or is_settled(op, other, names)):
         return None
-    given = {k: ir.convenience.convert_attribute(k, v) for k, v in attributes.items()}
-    newest = Spelling(op, (*inputs,), given)
-    here = in_set(newest, w.version, w.known_here)
+    node = newest(op, inputs, attributes)
+    here = in_set(node, w.version, w.known_here)
     if isinstance(here, Refused):
         because = f": {here.because}" if here.because else ""
         raise RefusedError(Reason.OPSET, f"{op} needs operator set {here.last}{because}")
@@ -67,4 +72,4 @@ def spelled(
     if isinstance(there, Refused) or not there.is_same(here):
         why = f"{op} differs in operator sets {w.version} and {other}"
         raise RefusedError(Reason.OPSET, why)
-    return None if here.is_same(newest) else here
+    return None if here.is_same(node) else here

@@ -11,7 +11,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import Scope, Shape, TensorValue
-from onnx_scatterx.engine.spelling import Spelling, has, since
+from onnx_scatterx.engine.spelling import Spelling, has, in_set, is_settled, since
 from onnx_scatterx.engine.terms import Term
 from onnx_scatterx.engine.write.abstract_values import AbstractValues, Attributes, frozen
 from onnx_scatterx.engine.write.forms import other_form
@@ -20,7 +20,7 @@ from onnx_scatterx.engine.write.fragment import Fragment
 from onnx_scatterx.engine.write.graph_writer import GraphWriter
 from onnx_scatterx.engine.write.kernels import KERNELS, WIDER, has_kernel, lacking, sized, widened
 from onnx_scatterx.engine.write.operators import Operators
-from onnx_scatterx.engine.write.spelled import KnownHere, spelled
+from onnx_scatterx.engine.write.spelled import KnownHere, newest, spelled
 from onnx_scatterx.graphs import Names
 from onnx_scatterx.targets import STANDARD, Target
 from onnx_scatterx.text import Reason, Refusal, RefusedError, granted, refuse_unless
@@ -130,8 +130,10 @@ class Writer(Operators):
 
     def weight(self, op: str, x: ir.Value, **attributes: int) -> int:
         """Return how many nodes a node of one input takes in the operator set."""
-        other = spelled(self, op, [x], attributes)
-        return 1 if other is None else other.nodes
+        if is_settled(op, self.version, (*attributes,)):
+            return 1
+        other = in_set(newest(op, [x], attributes), self.version, self.known_here)
+        return other.nodes if isinstance(other, Spelling) else 1
 
     def resolve(self, value: ir.Value) -> ir.Value:
         """Return the replacement of a value; plans are made before anything is committed."""
@@ -189,19 +191,19 @@ class Writer(Operators):
         return self._node(op, inputs, dtype, attributes)
 
     def _spelled(
-        self, spelling: Spelling, dtype: ir.DataType | None, newest: Attributes
+        self, spelling: Spelling, dtype: ir.DataType | None, given: Attributes
     ) -> ir.Value:
         """Write a node in a spelling of the operator set, after those that compute its inputs."""
         inputs: list[ir.Value | None] = []
-        for given in spelling.inputs:
-            if isinstance(given, Spelling):
-                inputs.append(self._spelled(given, given.dtype, {}))
-            elif isinstance(given, np.ndarray):
-                inputs.append(self.constant(given, ir.DataType.from_numpy(given.dtype)))
+        for part in spelling.inputs:
+            if isinstance(part, Spelling):
+                inputs.append(self._spelled(part, part.dtype, {}))
+            elif isinstance(part, np.ndarray):
+                inputs.append(self.constant(part, ir.DataType.from_numpy(part.dtype)))
             else:
-                inputs.append(given)
+                inputs.append(part)
         values = {name: attribute.value for name, attribute in spelling.attributes.items()}
-        added = {name: value for name, value in values.items() if name not in newest}
+        added = {name: value for name, value in values.items() if name not in given}
         return self._node(spelling.op_type, inputs, dtype, {**added, **values})
 
     def _node(
