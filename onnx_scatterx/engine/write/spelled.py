@@ -46,7 +46,7 @@ class KnownHere(Known):
         return None if shape is None else [dim.constant for dim in shape]
 
 
-def newest(op: str, inputs: Sequence[ir.Value | None], attributes: Attributes) -> Spelling:
+def as_given(op: str, inputs: Sequence[ir.Value | None], attributes: Attributes) -> Spelling:
     """Return a node as it is given to a writer."""
     given = {k: ir.convenience.convert_attribute(k, v) for k, v in attributes.items()}
     return Spelling(op, (*inputs,), given)
@@ -63,13 +63,19 @@ def spelled(
     names, other = (*attributes,), w.also_read_as
     if is_settled(op, w.version, names) and (other is None or is_settled(op, other, names)):
         return None
-    node = newest(op, inputs, attributes)
+    node = as_given(op, inputs, attributes)
     here = in_set(node, w.version, w.known_here)
     if isinstance(here, Refused):
         because = f": {here.because}" if here.because else ""
         raise RefusedError(Reason.OPSET, f"{op} needs operator set {here.last}{because}")
+    check_alike(w, here)
+    return None if here.is_same(node) else here
+
+
+def check_alike(w: Writer, here: Spelling) -> None:
+    """Refuse a node of a function that the operator set of the model spells otherwise."""
+    other = w.also_read_as
     there = here if other is None else moved(here, w.version, other, w.known_here)
     if isinstance(there, Refused) or not there.is_same(here):
-        why = f"{op} differs in operator sets {w.version} and {other}"
+        why = f"{here.op_type} differs in operator sets {w.version} and {other}"
         raise RefusedError(Reason.OPSET, why)
-    return None if here.is_same(node) else here

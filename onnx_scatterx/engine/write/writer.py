@@ -20,7 +20,7 @@ from onnx_scatterx.engine.write.fragment import Fragment
 from onnx_scatterx.engine.write.graph_writer import GraphWriter
 from onnx_scatterx.engine.write.kernels import KERNELS, WIDER, has_kernel, lacking, sized, widened
 from onnx_scatterx.engine.write.operators import Operators
-from onnx_scatterx.engine.write.spelled import KnownHere, newest, spelled
+from onnx_scatterx.engine.write.spelled import KnownHere, as_given, check_alike, spelled
 from onnx_scatterx.graphs import Names
 from onnx_scatterx.targets import STANDARD, Target
 from onnx_scatterx.text import Reason, Refusal, RefusedError, granted, refuse_unless
@@ -132,7 +132,7 @@ class Writer(Operators):
         """Return how many nodes a node of one input takes in the operator set."""
         if is_settled(op, self.version, (*attributes,)):
             return 1
-        other = in_set(newest(op, [x], attributes), self.version, self.known_here)
+        other = in_set(as_given(op, [x], attributes), self.version, self.known_here)
         return other.nodes if isinstance(other, Spelling) else 1
 
     def resolve(self, value: ir.Value) -> ir.Value:
@@ -188,6 +188,18 @@ class Writer(Operators):
             spared = (v for v in inputs if v is not None and v not in other.inputs)
             self.fragment.as_attributes.update(spared)
             return self._spelled(other, dtype, attributes)
+        return self._node(op, inputs, dtype, attributes)
+
+    def spelled_node(
+        self,
+        op: str,
+        inputs: Sequence[ir.Value | None],
+        dtype: ir.DataType | None,
+        **attributes: int | float | str | Sequence[int],
+    ) -> ir.Value:
+        """Write a node that is given in the spelling of the operator set, as one of the model."""
+        inputs = [v if v is None else self.resolve(v) for v in inputs]
+        check_alike(self, as_given(op, inputs, attributes))
         return self._node(op, inputs, dtype, attributes)
 
     def _spelled(

@@ -5,8 +5,14 @@ import onnx.defs
 import onnx_ir as ir
 import pytest
 
+from onnx_scatterx.engine.analysis.model_analysis import interpret
 from onnx_scatterx.engine.spelling import Known, Refused, Spelling, in_set, is_settled
 from onnx_scatterx.engine.spelling.newest import NEWEST
+from onnx_scatterx.engine.write.fragment import Fragment
+from onnx_scatterx.engine.write.writer import Writer
+from onnx_scatterx.graphs.cleanup import Names
+from onnx_scatterx.text.reasons import Refusal
+from tests.helpers.support import parse
 
 X = ir.Value(name="x", type=ir.TensorType(ir.DataType.FLOAT))
 ONE = np.array([1])
@@ -69,3 +75,29 @@ def test_a_settled_node_is_the_same_in_its_set() -> None:
                 assert found.is_same(node), (name, version)
                 settled += 1
     assert settled > 1000
+
+
+def test_a_node_of_the_model_is_written_in_the_spelling_of_its_set() -> None:
+    """A form repeats a node of the model, and its axes are an attribute before set 18."""
+    text = "g (int32[2, 3] x) => (int32[2] y) { y = ReduceMax <axes = [1], keepdims = 0> (x) }"
+    model = ir.from_proto(parse(text, opset=17))
+    graph = model.graph
+    writer = Writer(graph, interpret(model).scopes[graph], Names(model), constant_nodes=False)
+    x, kind = graph.inputs[0], ir.DataType.INT32
+
+    def both() -> ir.Value:
+        repeated = writer.spelled_node("ReduceMax", [x], kind, axes=[1], keepdims=0)
+        assert writer.reduce("ReduceMax", x, kind, 1) is repeated
+        return repeated
+
+    with writer.graph.at(graph[0]):
+        made = writer.fragment_of(both)
+        assert isinstance(made, Fragment)
+        assert made.cost == 1
+        committed = writer.graph.commit(made)
+        assert not graph.initializers
+        assert list(committed.nodes[0].attributes) == ["axes", "keepdims"]
+        wrong = writer.fragment_of(
+            lambda: writer.node("ReduceMax", [x], kind, axes=[1], keepdims=0)
+        )
+        assert isinstance(wrong, Refusal)

@@ -145,4 +145,4 @@ def written(request: Request) -> ir.Value:
     known = onnx.defs.get_schema(op, w.version, "").attributes
     added = {a: onnx.helper.get_attribute_value(known[a].default_value) for a in sorted(missing)}
     added = {a: v.decode() if isinstance(v, bytes) else v for a, v in added.items()}
-    return w.node(op, request.inputs, request.dtype, **request.attributes, **added)
+    return w.spelled_node(op, request.inputs, request.dtype, **request.attributes, **added)
