@@ -18,8 +18,8 @@ import onnx_ir as ir
 from onnx.reference import ReferenceEvaluator
 from onnx_ir.passes.common import InlinePass
 
+from onnx_scatterx.engine.spelling import respelled
 from onnx_scatterx.fitting.known_values import KnownValues
-from onnx_scatterx.fitting.respell import respelled
 
 _DOMAIN = "onnx_scatterx.definitions"  # a temporary domain, until the definitions are inlined
 _LARGEST = 1 << 12  # the most elements of a constant that is folded

@@ -60,7 +60,7 @@ def run(
         why = job.forbidden.detail or job.forbidden
         raise ScatterXError(f"the sizes ({fixed}) cannot be written: {why}")
     drop_unread(model, unread)  # a plan may make some for a node that gets another form
-    forget_unchecked_dims(model, written_nodes(model))
+    forget_unchecked_dims(model, written_nodes(model), job.proven)
     if job.modified:
         note(promises, model.metadata_props)
     return Run(job, fixed, promises, before, _operators(model))

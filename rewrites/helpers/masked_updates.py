@@ -185,7 +185,7 @@ class _Follower:
                 one = w.constant(np.ones((), dtype.numpy()), dtype)
                 inputs[1] = Reduction(w, "none", dtype).where(mask(), one, granted(inputs[1]))
             attributes = {name: a.value for name, a in node.attributes.items()}
-            return w.node(node.op_type, inputs, dtype, **attributes)
+            return w.spelled_node(node.op_type, inputs, dtype, **attributes)
 
         present = [p for p in parts if p is not None]
         rank = max((p.rank for p in present), default=0)

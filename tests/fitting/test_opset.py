@@ -12,8 +12,8 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.doors.cli import main
+from onnx_scatterx.engine.spelling.changes import CHANGES
 from onnx_scatterx.errors import ModelError, ScatterXError
-from onnx_scatterx.fitting.changes import CHANGES
 from onnx_scatterx.fitting.opset import change_opset, write_for_opset
 from onnx_scatterx.targets.target import Target
 from tests.fitting.opsets.models import versions
@@ -192,7 +192,7 @@ def test_nodes_that_prevent_raising(name: str) -> None:
 
 def test_a_version_in_no_row_is_not_reached(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = {row: change for row, change in CHANGES.items() if row != ("Neg", 13)}
-    monkeypatch.setattr("onnx_scatterx.fitting.respell.CHANGES", rows)
+    monkeypatch.setattr("onnx_scatterx.engine.spelling.respell.CHANGES", rows)
     model = parse("g (float[N] x) => (float[N] y) { y = Neg(x) }", opset=9)
     assert onnx_scatterx.optimize(model, opset=12).model.opset_import[0].version == 12
     with pytest.raises(ModelError, match=r"raised past operator set 12: y \(Neg\): .* 13"):

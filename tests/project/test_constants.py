@@ -14,7 +14,7 @@ OTHERS = {
     "engine/plan/commit.py": "asks whether the writer made a constant",
     "engine/write/fragment.py": "compares the constants that are written",
     "engine/write/graph_writer.py": "adds the constants that are written",
-    "fitting/known_values.py": "keeps tensors of operators that are written anew",
+    "fitting/known_values.py": "asks whether a function declares a type of a value",
     "fitting/declared_dims.py": "asks whether a value is a constant at all",
 }
 

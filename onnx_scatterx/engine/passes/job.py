@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -11,7 +11,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions import Clause
-from onnx_scatterx.engine.analysis import ModelAnalysis, Scope, misread_node
+from onnx_scatterx.engine.analysis import ModelAnalysis, Scope, TensorValue, misread_node
 from onnx_scatterx.engine.budget import of_scatter
 from onnx_scatterx.engine.device import Costs, Violation, costs_of
 from onnx_scatterx.engine.lift import (
@@ -141,6 +141,10 @@ class Job:
         self.observer.stage("analysing")
         distrust = self.settings.given["distrust_dims"]
         return Analyses(self.model, self.assumed, distrust_dims=distrust)
+
+    def proven(self) -> Mapping[ir.Value, TensorValue]:
+        """Return what is known of all values without promises, and without trust in dims' names."""
+        return self.analyses.without_trust.current().values
 
     def forget_names(self) -> None:
         """Let names be collected again: nodes were copied under other names."""

@@ -122,6 +122,8 @@ class Fragment:
     output: ir.Value | None = None  # that of an Identity, which gives the result a name of its own
     new_values: dict[ir.Value, TensorValue] = field(default_factory=dict)
     """What is known of the outputs, and more of other values."""
+    as_attributes: set[ir.Value] = field(default_factory=set)
+    """Constants in whose place nodes have attributes, in their spelling of an older set."""
     _constants: set[ir.Value] = field(default_factory=set)
 
     @property
@@ -220,6 +222,13 @@ class Fragment:
             self._constants.add(value)
             self.items.append(value)
         return value
+
+    def unread(self) -> set[ir.Value]:
+        """Return the constants that older spellings have as attributes, and that no node reads."""
+        if not self.as_attributes:
+            return set()
+        steps = (item for item in self.items if isinstance(item, Step))
+        return self.as_attributes - {self.result, *(v for step in steps for v in step.inputs)}
 
     def operator_of(self, value: ir.Value) -> str | None:
         """Return the operator of the node here or in the graph that makes a value, or None."""

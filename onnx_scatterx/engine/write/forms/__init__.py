@@ -142,7 +142,7 @@ def instead_of(
         result = attempted(partial(merged.merged, through=True), request)
         if result is None and not objected:
             raise RefusedError(Reason.RANK, Missing((op,), w.target.name))
-        return result or w.node(op, inputs, dtype, **given)
+        return result or w.spelled_node(op, inputs, dtype, **given)
 
     as_output = value.is_graph_output()
     write = w.narrowed(write, dtype, as_output=as_output)

@@ -43,8 +43,8 @@ def by_another_type(request: Request) -> ir.Value:
         for i, v in enumerate(request.inputs)
     ]
     if compares:
-        return w.node(request.op, inputs, _T.BOOL, **request.attributes)
-    return w.cast(w.node(request.op, inputs, kind, **request.attributes), kind, dtype)
+        return w.spelled_node(request.op, inputs, _T.BOOL, **request.attributes)
+    return w.cast(w.spelled_node(request.op, inputs, kind, **request.attributes), kind, dtype)
 
 
 def _serves(kind: _T, dtype: _T, held: list[TensorValue], request: Request) -> bool:

@@ -63,7 +63,7 @@ def merged(request: Request, *, through: bool = False) -> ir.Value:
     require(max(map(len, form.shapes)) <= most)
     require(not any(0 in s for s in form.shapes))  # of a Reshape, 0 is the size that is there
     inputs = list(map(shaped, request.inputs, form.shapes))
-    moved = w.node(request.op, [*inputs, *form.others], request.dtype, **form.attributes)
+    moved = w.spelled_node(request.op, [*inputs, *form.others], request.dtype, **form.attributes)
     return request.reshape(moved, result)
 
 
