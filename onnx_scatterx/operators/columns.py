@@ -1,8 +1,8 @@
 """The columns of the table of operators: what the engine may need to know of an operator.
 
 The default of each column is what is safe to assume of an operator that nobody has described. A
-property of a node that follows from its attributes is none of its operator: a scatter is described
-as one without a reduction, and who reads its row asks for the reduction, too.
+row says nothing that depends on the attributes of a node. So a scatter is described as one without
+a reduction, and whoever reads its row asks for the reduction, too.
 """
 
 from __future__ import annotations

@@ -63,12 +63,17 @@ class Analyses:
         named = [d.value for d in dims if d.value is not None]
         self._trusts_nothing = distrust_dims or len(set(named)) == len(named)
         self._is_read_again = False
+        self._without_trust: ModelAnalysis | None = None
 
-    @cached_property
+    @property
     def without_trust(self) -> ModelAnalysis:
         """What is known without promises, and without trust that dims of one name are equal."""
-        if not self.full.assumed and self._trusts_nothing:
-            return self.full
+        if self._without_trust is None:
+            same = not self.full.assumed and self._trusts_nothing
+            self._without_trust = self.full if same else self._untrusting()
+        return self._without_trust
+
+    def _untrusting(self) -> ModelAnalysis:
         return ModelAnalysis(self.full.model, distrust_dims=True)
 
     @property
@@ -82,20 +87,20 @@ class Analyses:
 
     def read_again(self) -> None:
         """Let the model be interpreted again: what was computed may prove more."""
-        self.without_trust = ModelAnalysis(self.full.model, distrust_dims=True)
+        self._without_trust = self._untrusting()
         self._is_read_again = True
 
     def forget(self) -> None:
         """Forget what is known: nothing was planned yet, and graphs were inlined."""
         self.full.forget()
-        vars(self).pop("without_trust", None)
+        self._without_trust = None
 
     def note(self, nodes: Iterable[ir.Node]) -> None:
         """Note new nodes, in an order in which each follows those that it reads."""
         nodes = list(nodes)
         self.full.add(nodes)
-        if vars(self).get("without_trust", self.full) is not self.full:
-            self.without_trust.add(nodes)
+        if self._without_trust is not None and self._without_trust is not self.full:
+            self._without_trust.add(nodes)
 
     def note_constant(self, value: ir.Value, tensor: ir.TensorProtocol) -> None:
         """Note a new constant."""

@@ -18,7 +18,6 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis import TensorValue, require, required
 from onnx_scatterx.engine.device import Use
 from onnx_scatterx.graphs import constant
-from onnx_scatterx.operators import KERNELS, has_kernel
 
 if TYPE_CHECKING:
     from onnx_scatterx.engine.write.writer import Writer
