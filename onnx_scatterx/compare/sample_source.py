@@ -75,7 +75,7 @@ class Fits:
         elements = 0
         for sampler in self.samplers:
             shape = sampler.shape(sizes)
-            if shape is None:  # a dim is negative
+            if shape is None or not sampler.fits(shape):  # or a dim is negative
                 return False
             elements += math.prod(shape)
             own = sampler.own(sizes)

@@ -28,6 +28,9 @@ MOST_DIMS = 32 if np.lib.NumpyVersion(np.__version__) < "2.0.0" else 64
 FLAVOURS = ("plain", "special", "counting", "constants", "ties", "special", "unit", "tiny")
 """The kinds of floats that are drawn, in turn: "constants" are mixed with numbers of the models."""
 
+MOST_BYTES = 10**9
+"""The most bytes of one drawn input."""
+
 _MOST_SPAN = 1 << 58  # the most elements that NumPy can address, with 16 bytes each
 _UNDRAWN = (ir.DataType.UNDEFINED, ir.DataType.COMPLEX64, ir.DataType.COMPLEX128)
 _WORDS = ("", "a", "b", "scatter", "Größe", "0")
@@ -68,10 +71,11 @@ class InputSampler:
         if len(dims) > MOST_DIMS:
             raise VerifyError(f"{name} has {len(dims)} dims; NumPy can draw at most {MOST_DIMS}")
         least = self.least_elements
-        if least > MOST_ELEMENTS:
+        if least > MOST_ELEMENTS or self._bytes(least) > MOST_BYTES:
+            size = f"{least} elements, {self._bytes(least) / 1e9:.2f} GB, or more"
             raise VerifyError(
-                f"{name} of shape {list(dims)} has {least} elements or more; "
-                f"at most {MOST_ELEMENTS} are drawn; give inputs"
+                f"{name} of shape {list(dims)} has {size}; at most {MOST_ELEMENTS} elements and "
+                f"{MOST_BYTES / 1e9:g} GB are drawn; give inputs"
             )
         if not _is_array(dim for dim in dims if isinstance(dim, int)):
             raise VerifyError(f"{name} of shape {list(dims)} is too large for NumPy")
@@ -80,6 +84,15 @@ class InputSampler:
     def least_elements(self) -> int:
         """How many elements the input has if each dim that is not a number is 1."""
         return math.prod(dim for dim in self.input.dims or () if isinstance(dim, int))
+
+    def fits(self, shape: Iterable[int]) -> bool:
+        """Return whether an array of this shape is small enough to be drawn."""
+        return self._bytes(math.prod(shape)) <= MOST_BYTES
+
+    def _bytes(self, elements: int) -> int:
+        dtype = self.input.dtype
+        assert dtype is not None
+        return math.ceil(elements * (8 if dtype == ir.DataType.STRING else dtype.itemsize))
 
     @property
     def symbols(self) -> tuple[str, ...]:
