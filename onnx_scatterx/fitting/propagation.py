@@ -14,15 +14,16 @@ is unknown, ONNX has no values of this operand.
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 import onnx
+import onnx.shape_inference
 import onnx_ir as ir
-from onnx_ir.passes.common import ShapeInferencePass
 
-from onnx_scatterx.graphs import constant, graphs_of
+from onnx_scatterx.graphs import all_graphs, all_nodes, constant, graphs_of
 from onnx_scatterx.processes import quiet
 
 MOST = 1 << 10
@@ -30,6 +31,7 @@ MOST = 1 << 10
 
 _ROUNDS = 4  # after so many, what is still hidden stays hidden
 _MOST_RANK = 1 << 6
+_LARGE = 1000  # bytes of an initializer that need not be known
 _HIDDEN = "onnx_scatterx.hidden"  # a domain of which ONNX knows no operator
 
 
@@ -46,34 +48,103 @@ def let_onnx_infer(model: ir.Model, *, follow: bool) -> None:
     >>> print(*(value.shape for value in model.graph.outputs))
     [2] [2,3,unk__0]
     """
-    if not follow or not _followed_far(model):
-        _run(model, follow)
-        return
-    _run(model, False)
-    hidden: Collection[ir.Node] = ()
-    for _ in range(_ROUNDS):
-        before, hidden = hidden, _followed_far(model)
-        if before == hidden:
-            break  # nothing more became known
-        _run(model, True, hidden)
-        if not hidden:
-            break
-        _run(model, False)  # what follows of the results of hidden nodes
+    with quiet("onnx_ir.serde"), contextlib.suppress(Exception):
+        message = _Message(model)
+        far = _followed_far(model) if follow else ()
+        if not far:
+            message.infer(follow)
+            return
+        message.infer(False)
+        hidden: Sequence[ir.Node] | None = None
+        for _ in range(_ROUNDS):
+            far = _followed_far(model)
+            if far == hidden:
+                break  # nothing more became known
+            hidden = far
+            message.infer(True, hidden)
+            if not hidden:
+                break
+            message.infer(False)  # what follows of the results of hidden nodes
 
 
-def _run(model: ir.Model, follow: bool, hidden: Iterable[ir.Node] = ()) -> None:
-    domains = {node: node.domain for node in hidden}
-    for node in domains:
-        node.domain = _HIDDEN
-    if domains:
-        model.opset_imports[_HIDDEN] = 1
+class _Message:
+    """A model as a message without large tensors, in which ONNX infers shapes again and again."""
+
+    def __init__(self, model: ir.Model) -> None:
+        self._graphs = all_graphs(model.graph)
+        self._known: dict[ir.Value, bytes] = {}  # the types that values were given
+        self._places = {node: place for place, node in enumerate(all_nodes(model))}
+        self._message = _without_large(model)
+
+    def infer(self, follow: bool, hidden: Iterable[ir.Node] = ()) -> None:
+        """Infer shapes, and give them to the values of the model."""
+        domains = [(self._places[node], node.domain) for node in hidden]
+        nodes = _nodes(self._message) if domains else []
+        for place, _ in domains:
+            nodes[place].domain = _HIDDEN
+        self._message = onnx.shape_inference.infer_shapes(self._message, data_prop=follow)
+        nodes = _nodes(self._message) if domains else []
+        for place, domain in domains:
+            nodes[place].domain = domain
+        for graph, message in zip(self._graphs, _graphs(self._message.graph), strict=True):
+            self._give(graph, message)
+
+    def _give(self, graph: ir.Graph, message: onnx.GraphProto) -> None:
+        infos = (*message.input, *message.value_info, *message.output)
+        types = {info.name: info.type for info in infos}
+        results = (value for node in graph for value in node.outputs)
+        for value in (*graph.inputs, *graph.initializers.values(), *results):
+            found = types.get(value.name or "")
+            if found is None or self._known.get(value) == found.SerializeToString():
+                continue
+            self._known[value] = found.SerializeToString()
+            shape = ir.serde.deserialize_type_proto_for_shape(found)
+            if shape is not None and value.shape != shape:
+                value.shape = shape
+            kind = ir.serde.deserialize_type_proto_for_type(found)
+            if kind is not None and value.dtype != kind.dtype:
+                value.dtype = kind.dtype
+
+
+def _without_large(model: ir.Model) -> onnx.ModelProto:
+    """Return a model as a message; a large initializer is a value of its type."""
+    initializers = model.graph.initializers.values()
+    tensors = {v: v.const_value for v in initializers if v.const_value is not None}
+    large = {value: tensor for value, tensor in tensors.items() if tensor.nbytes > _LARGE}
+    for value, tensor in large.items():
+        value.shape = ir.Shape(tensor.shape.numpy()) if value.shape is None else value.shape
+        value.dtype = tensor.dtype if value.dtype is None else value.dtype
+        value.const_value = None
     try:
-        with quiet("onnx_ir.passes.common.shape_inference"):
-            ShapeInferencePass(check_type=False, strict_mode=False, data_prop=follow)(model)
+        message = ir.to_proto(model)
     finally:
-        model.opset_imports.pop(_HIDDEN, None)
-        for node, domain in domains.items():
-            node.domain = domain
+        for value, tensor in large.items():
+            value.const_value = tensor
+    for part in (message, *message.functions):
+        part.opset_import.add(domain=_HIDDEN, version=1)
+    return message
+
+
+def _graphs(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
+    """Yield a graph and its subgraphs, in the order of `all_graphs`."""
+    yield graph
+    for node in graph.node:
+        yield from _inner(node)
+
+
+def _inner(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:
+    for attribute in node.attribute:
+        for body in (*([attribute.g] if attribute.HasField("g") else ()), *attribute.graphs):
+            yield from _graphs(body)
+
+
+def _nodes(model: onnx.ModelProto) -> list[onnx.NodeProto]:
+    """Return the nodes of a model and its functions, in the order of `all_nodes`."""
+    nodes = [node for graph in _graphs(model.graph) for node in graph.node]
+    for function in model.functions:
+        nodes += function.node
+        nodes += [n for outer in function.node for body in _inner(outer) for n in body.node]
+    return nodes
 
 
 @cache
@@ -97,7 +168,8 @@ class _Walk:
         self._version = model.opset_imports.get("", 1)
         self._most: dict[ir.Value, float] = {}  # elements of results, from those of operands
         self._followed: set[ir.Value] = set()  # results that ONNX may have values of
-        self._graph(model.graph)
+        for graph in (model.graph, *(function.graph for function in model.functions.values())):
+            self._graph(graph)
 
     def _graph(self, graph: ir.Graph) -> None:
         for node in graph:
