@@ -19,6 +19,7 @@ import onnx_ir as ir
 from onnx_scatterx.assumptions import Assume, at_sizes, by_name, from_metadata, read_clauses
 from onnx_scatterx.compare.array_diff import Tolerance
 from onnx_scatterx.compare.empty_scans import iterated_axes
+from onnx_scatterx.compare.equality import Equality
 from onnx_scatterx.compare.fused_rounding import roundings
 from onnx_scatterx.compare.interface import (
     Input,
@@ -167,19 +168,21 @@ def verify(
         stack.enter_context(other)
         exact = strict_zeros or tolerance is not None  # a tolerance allows all signs of zeros
         forgiven = frozenset() if exact else outputs_of_new_where(first, second)
-        comparison = SessionPair(one, other, timeout, forgiven, tolerance)
-        comparison.roundings, comparison.strict_zeros = roundings(first, second), strict_zeros
         both = iterated_axes(second)
-        comparison.iterated = {
-            name: axes & both.get(name, axes) for name, axes in iterated_axes(first).items()
-        }
+        iterated = {n: axes & both.get(n, axes) for n, axes in iterated_axes(first).items()}
+        rounded = roundings(first, second)
+        equal = Equality(forgiven, tolerance, rounded, strict_zeros, iterated)
+        comparison = SessionPair(one, other, timeout, equal, directory)
+
+        def unloaded(why: str) -> Verification:
+            proof = unrun(why, refuted=True) if prove else None
+            nothing = replace(Verification(0, 0), tolerance=tolerance, missing=one.missing)
+            told = told_of(second.metadata_props)
+            return replace(nothing, seed=seed, interface=(why,), proof=proof, in_onnxruntime=told)
+
         failure = comparison.load()
         if failure is not None and not fixed.shapes:  # the first may not run at fixed sizes, either
-            why = told_of(second.metadata_props)
-            proof = unrun(failure, refuted=True) if prove else None
-            return replace(
-                comparison.so_far, seed=seed, interface=(failure,), proof=proof, in_onnxruntime=why
-            )
+            return unloaded(failure)
         for number, feed in enumerate(given):
             comparison.one(Draw(-1 - number, {}, "given", feed))
         proof = None
@@ -192,6 +195,11 @@ def verify(
             )
         if source is not None:
             comparison.many(source, samples, observer.counted("verifying"))
+        late = comparison.finish()
+        if late is not None and not fixed.shapes:
+            return unloaded(late)
+        if late is not None and prove:
+            proof = unrun(late, refuted=False)
     kept = () if source is None else tuple(map(str, assumed))  # given feeds may break assumptions
     if proof is not None:
         proof = judged(proof, comparison.so_far.differences, promises)

@@ -75,6 +75,12 @@ def source(
         yield content
 
 
+def give_back_memory() -> None:
+    """Give freed memory back to the system, if the C library can."""
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 def run_raw(
     session: ort.InferenceSession,
     tensors: Sequence[RawTensor],
