@@ -13,7 +13,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.assumptions import NOTHING, Assumption, evaluate
 from onnx_scatterx.compare.index_bounds import IndexConstraints
-from onnx_scatterx.compare.integer_sampler import IntegerSampler
+from onnx_scatterx.compare.integer_sampler import FEW, IntegerSampler
 from onnx_scatterx.compare.interface import Input
 from onnx_scatterx.compare.landmarks import Aims, floats_near, moderate
 from onnx_scatterx.compare.sizes import FREE, Combination
@@ -141,8 +141,12 @@ class InputSampler:
         sizes: Combination,
         flavour: str,
         number: int | None = None,
+        every: bool = False,
     ) -> np.ndarray:
-        """Return an array for the input in the draw of a number; without one, nothing is aimed."""
+        """Return an array for the input in the draw of a number; without one, nothing is aimed.
+
+        If ``every``, integers are hit on purpose in this draw in any case.
+        """
         shape = self.shape(sizes)
         assert shape is not None
         dtype = self.input.dtype
@@ -154,7 +158,7 @@ class InputSampler:
         if dtype == ir.DataType.BOOL:
             return np.asarray(mask(rng, shape))
         if dtype.is_integer():
-            values = self._integers(rng, sizes, aims, number or 0).draw(shape)
+            values = self._integers(rng, sizes, aims, number or 0, every).draw(shape)
             return np.asarray(values).astype(dtype.numpy())
         with np.errstate(all="ignore"):
             values = np.asarray(floats(rng, shape, flavour)).astype(dtype.numpy())
@@ -162,13 +166,26 @@ class InputSampler:
                 _aim_floats(values, rng, aims, flavour == "special")
             return values
 
+    def is_hit_alone(self, sizes: Combination) -> bool:
+        """Return whether a draw has one index or few, so that each end needs a draw of its own."""
+        bounds = (bound for each in self.constraints.values() for bound in each)
+        shape = self.shape(sizes)
+        few = shape is not None and 0 < math.prod(shape) < FEW
+        return self.is_integer and few and any(bound.size is not None for bound in bounds)
+
     def _integers(
-        self, rng: np.random.Generator, sizes: Combination, aims: Aims | None, number: int
+        self,
+        rng: np.random.Generator,
+        sizes: Combination,
+        aims: Aims | None,
+        number: int,
+        every: bool,
     ) -> IntegerSampler:
         assert self.input.dtype is not None
         limit = sizes.get(limit_name(self.input.name), FREE)
-        known = self.constraints, self.assumption, sizes, self.own(sizes), limit
-        return IntegerSampler(rng, self.input.dtype, *known, aims, number)
+        own = self.own(sizes)
+        known = self.constraints, self.assumption, own | sizes, own, limit
+        return IntegerSampler(rng, self.input.dtype, *known, aims, number, every)
 
 
 def _like(words: tuple[str, ...], rng: np.random.Generator) -> list[str]:

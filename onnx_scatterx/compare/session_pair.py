@@ -18,17 +18,20 @@ from typing import Any
 import numpy as np
 
 from onnx_scatterx.compare.equality import Equality
-from onnx_scatterx.compare.result import Difference, Draw, Verification
+from onnx_scatterx.compare.refusals import Refusals
+from onnx_scatterx.compare.result import MOST_DRAWS, Difference, Draw, Verification
 from onnx_scatterx.compare.sample_source import SampleSource
 from onnx_scatterx.compare.two_sessions import TwoSessions
 from onnx_scatterx.compare.waiting_draws import Waiting, WaitingDraws, digest
+from onnx_scatterx.compare.work import FEW
 from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.processes import NoReply
 from onnx_scatterx.runtime import Runner
 
 _DIFFERING_DRAWS = 3  # after so many draws with a difference, no more are run
 _REASONS = 3
-_DOUBTS = 5  # after so many refusals, drawn inputs are run under the default options, too
+_OTHERS = 2  # if runs are much work, and so many first draws have other bits, the others do, too
+_DOUBTS = 3  # after so many refusals, drawn inputs are run under the default options, too
 
 
 @dataclass
@@ -47,6 +50,7 @@ class SessionPair:
         self.so_far = Verification(0, 0, tolerance=self.equal.tolerance, missing=missing)
         self._sessions = TwoSessions(self.before, self.after, self.timeout)
         self._waiting = WaitingDraws(self.directory)
+        self._refusal = ""  # the error of the last draw
 
     def _add(self, **more: Any) -> None:
         """Add numbers and entries to the fields of the answer."""
@@ -91,21 +95,35 @@ class SessionPair:
     def many(
         self,
         source: SampleSource,
-        samples: int,
+        samples: int | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        """Run draws until enough were accepted, or more draws would show nothing new."""
+        """Run draws until enough were accepted, or more draws would show nothing new.
+
+        Without ``samples``, so many are enough as follow from the work of a run.
+        """
         deadline = time.monotonic() + self.timeout  # the time of a proof does not count
-        wanted = self.so_far.accepted + (samples if source.varies else 1)
-        for draw, sizes, overridden in source.draws(samples):
+        before, refusals = self.so_far.accepted, Refusals()
+        wanted = (MOST_DRAWS if samples is None else samples) if source.varies else 1
+        for draw, sizes, overridden in source.draws(wanted):
             accepted = self.one(draw)
+            source.tell(sizes, accepted, overridden, self._refusal)
+            if accepted and samples is None and not self.so_far.work:
+                work, enough = source.settle(sizes)
+                wanted = min(wanted, enough)
+                self.so_far = replace(self.so_far, work=max(work, 1), wanted=wanted)
             if progress is not None:
-                progress(self.so_far.accepted, wanted)
-            source.tell(sizes, accepted, overridden)
-            if self.so_far.accepted >= wanted or self._is_decided:
-                return
+                progress(self.so_far.accepted, before + wanted)
+            if self.so_far.accepted >= before + wanted or self._is_decided:
+                break
             if time.monotonic() > deadline:
-                return
+                break
+            if self.so_far.accepted == before and not accepted:
+                refusals.add(self._refusal, sizes)
+                if refusals.are_final:
+                    self.so_far = replace(self.so_far, given_up=True)
+                    break
+        self.so_far = replace(self.so_far, unequal=source.is_relaxed)
 
     @property
     def _is_decided(self) -> bool:
@@ -119,6 +137,7 @@ class SessionPair:
         What differs under the default options is found by `finish`.
         """
         self._add(draws=1)
+        self._refusal = ""
         start = time.monotonic()
         fused = self.only_fused
         # If memory is short for the first model, it does not accept the draw.
@@ -133,6 +152,7 @@ class SessionPair:
         if isinstance(expected, NoReply):
             self._add(crashed=expected.kind == "crash")
             self._reject(draw, expected.reason)
+            self._refusal = expected.reason if expected.kind == "error" else ""
             return False
         # The second model may be slower, up to 50 times.
         patience = max(self.timeout, 50 * (time.monotonic() - start))
@@ -169,7 +189,13 @@ class SessionPair:
             failure = self._fused_failure()
             if failure is not None:
                 return failure
-            rest = [w for w in self._waiting.found if self._goes_on(deadline) and not self._ran(w)]
+            rest: list[Waiting] = []
+            for tried, waiting in enumerate(self._waiting.found):
+                others = 0 < self.so_far.wanted <= FEW and len(rest) >= _OTHERS
+                if not self._goes_on(deadline) or (others and len(rest) == tried):
+                    break
+                if not self._ran(waiting):
+                    rest.append(waiting)
             if self.equal.tolerance is not None:  # whose hash differs may still be near enough
                 near = [w for w in rest if self._goes_on(deadline) and self._is_near(w)]
                 for waiting in near:

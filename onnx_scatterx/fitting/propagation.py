@@ -188,7 +188,8 @@ class _Walk:
             self.found.append(node)
         elif node.op_type == "Shape" or len(asked) == len(read):
             self._followed.update(node.outputs)
-        self._most.update(dict.fromkeys(node.outputs, self._result(node, read)))
+        if self._dims(node.outputs[0]) is None:
+            self._most.update(dict.fromkeys(node.outputs, self._result(node, read)))
 
     def _has_values(self, value: ir.Value) -> bool:
         """Return whether ONNX may have a dim for each element of an operand."""
@@ -200,10 +201,15 @@ class _Walk:
         tensor = constant(value, ())
         if tensor is not None:
             return tensor.size
-        dims = None if value.shape is None else list(value.shape)
-        if dims is None or not all(isinstance(dim, int) for dim in dims):
-            return self._most.get(value, math.inf)
-        return math.prod(max(dim, 0) for dim in dims if isinstance(dim, int))
+        dims = self._dims(value)
+        return self._most.get(value, math.inf) if dims is None else math.prod(dims)
+
+    def _dims(self, value: ir.Value) -> list[int] | None:
+        """Return the dims of a value; None if one is not known."""
+        if value.shape is None:
+            return None
+        dims = [max(dim, 0) for dim in value.shape if isinstance(dim, int)]
+        return dims if len(dims) == len(value.shape) else None
 
     def _result(self, node: ir.Node, read: list[ir.Value]) -> float:
         counts = [self._elements(value) for value in read]
