@@ -20,7 +20,7 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.compare.sample_source import valid_draws
+from onnx_scatterx.compare.accepted_draws import valid_draws
 from onnx_scatterx.doors.api import optimize
 from onnx_scatterx.errors import ScatterXError, one_line
 from onnx_scatterx.files.data import to_proto
