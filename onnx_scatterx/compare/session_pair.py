@@ -31,7 +31,7 @@ from onnx_scatterx.runtime import Runner
 _DIFFERING_DRAWS = 3  # after so many draws with a difference, no more are run
 _REASONS = 3
 _OTHERS = 2  # if runs are much work, and so many first draws have other bits, the others do, too
-_DOUBTS = 3  # after so many refusals, drawn inputs are run under the default options, too
+_DOUBTS = (4, 8, 16, 32, 64, 128)  # these draws are run under the default options, too
 
 
 @dataclass
@@ -250,11 +250,11 @@ class SessionPair:
     def _tries_fused(self, draw: Draw, failure: NoReply) -> bool:
         """Return whether a draw that failed without optimizations is run under the default ones.
 
-        That is so until a draw was accepted without optimizations. The first refusals of drawn
-        inputs are believed, since most of them are about sizes.
+        That is so until a draw was accepted without optimizations. Most refusals of drawn inputs
+        are believed, since they are about sizes.
         """
         none = self.so_far.accepted == self.so_far.only_fused
-        doubted = draw.number < 0 or self.so_far.draws > _DOUBTS or self.so_far.only_fused > 0
+        doubted = draw.number < 0 or self.so_far.only_fused > 0 or self.so_far.draws in _DOUBTS
         can = failure.kind == "error" and not self.only_fused and not self.before.missing
         return none and doubted and can
 
