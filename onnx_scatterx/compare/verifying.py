@@ -30,6 +30,7 @@ from onnx_scatterx.compare.interface import (
     require_deterministic,
     require_same_names,
 )
+from onnx_scatterx.compare.light_model import lighten
 from onnx_scatterx.compare.proving import (
     Promises,
     judged,
@@ -45,7 +46,7 @@ from onnx_scatterx.files import AnyModel, ModelSource, load
 from onnx_scatterx.graphs import all_nodes, graphs_of
 from onnx_scatterx.observer import Observer, Progress
 from onnx_scatterx.processes import scratch
-from onnx_scatterx.runtime import DeclaredInput, as_file, runner_of, validated_inputs
+from onnx_scatterx.runtime import DeclaredInput, ModelFile, as_file, runner_of, validated_inputs
 from onnx_scatterx.text import from_metadata as told_of
 
 Feed = Mapping[str, np.ndarray]
@@ -134,37 +135,38 @@ def verify(
     tolerance = _tolerance(rtol, atol, prove, strict_zeros)
     if prove:
         require_solver()
-    beside = ModelSource.of(before).directory or ModelSource.of(after).directory
-    first, second = load(before, beside), load(after, beside)
-    require_deterministic(first, "the first model")
-    require_deterministic(second, "the second model")
-    face, other_face = Interface.of(first), Interface.of(second)
-    require_same_names(face, other_face)
-    different = differences(face, other_face)
-    if different:
-        proof = unrun(different[0], refuted=True) if prove else None
-        return Verification(0, 0, interface=different, proof=proof, seed=seed)
-    try:
-        fixed = narrowing(first, second, distrust_dims)
-        promised = at_sizes(read_clauses(assume), fixed)
-        own = at_sizes(from_metadata(second.metadata_props), fixed)
-        assumed = tuple(dict.fromkeys((*promised, *own)))
-    except ScatterXError as error:
-        raise VerifyError(str(error)) from error
-    given = [_validated(feed, number, face) for number, feed in enumerate(feeds or (), 1)]
-    looked_at = narrowed(first, fixed)  # for analysis only: the original is run
-    at = Interface.of(looked_at)
-    promises = Promises((*at.inputs, *at.overridable), by_name(promised), distrust_dims)
-    source = None
-    if samples != 0:
-        source = SampleSource.of(looked_at, at, seed, assumed, distrust_dims, beside=second)
-    if library is not None:
-        library = _existing(library)
     with contextlib.ExitStack() as stack:
         directory = stack.enter_context(scratch())
-        one = runner_of(as_file(before, first, directory / "before.onnx"), library)
+        beside = ModelSource.of(before).directory or ModelSource.of(after).directory
+        first, file = _opened(before, beside, directory / "before.onnx")
+        second, other_file = _opened(after, beside, directory / "after.onnx")
+        require_deterministic(first, "the first model")
+        require_deterministic(second, "the second model")
+        face, other_face = Interface.of(first), Interface.of(second)
+        require_same_names(face, other_face)
+        different = differences(face, other_face)
+        if different:
+            proof = unrun(different[0], refuted=True) if prove else None
+            return Verification(0, 0, interface=different, proof=proof, seed=seed)
+        try:
+            fixed = narrowing(first, second, distrust_dims)
+            promised = at_sizes(read_clauses(assume), fixed)
+            own = at_sizes(from_metadata(second.metadata_props), fixed)
+            assumed = tuple(dict.fromkeys((*promised, *own)))
+        except ScatterXError as error:
+            raise VerifyError(str(error)) from error
+        given = [_validated(feed, number, face) for number, feed in enumerate(feeds or (), 1)]
+        looked_at = narrowed(first, fixed)  # for analysis only: the original is run
+        at = Interface.of(looked_at)
+        promises = Promises((*at.inputs, *at.overridable), by_name(promised), distrust_dims)
+        source = None
+        if samples != 0:
+            source = SampleSource.of(looked_at, at, seed, assumed, distrust_dims, beside=second)
+        if library is not None:
+            library = _existing(library)
+        one = runner_of(file, library)
         stack.enter_context(one)
-        other = runner_of(as_file(after, second, directory / "after.onnx"), library)
+        other = runner_of(other_file, library)
         stack.enter_context(other)
         exact = strict_zeros or tolerance is not None  # a tolerance allows all signs of zeros
         forgiven = frozenset() if exact else outputs_of_new_where(first, second)
@@ -200,19 +202,30 @@ def verify(
             return unloaded(late)
         if late is not None and prove:
             proof = unrun(late, refuted=False)
-    kept = () if source is None else tuple(map(str, assumed))  # given feeds may break assumptions
-    if proof is not None:
-        proof = judged(proof, comparison.so_far.differences, promises)
-    return replace(
-        comparison.so_far,
-        seed=seed,
-        seconds=time.monotonic() - start,
-        assumed=kept,
-        stated=tuple(str(clause) for clause in assumed if clause not in promised),
-        proof=proof,
-        fixed=dict(fixed.symbols),
-        in_onnxruntime=told_of(second.metadata_props),
-    )
+        kept = (
+            () if source is None else tuple(map(str, assumed))
+        )  # given feeds may break assumptions
+        if proof is not None:
+            proof = judged(proof, comparison.so_far.differences, promises)
+        return replace(
+            comparison.so_far,
+            seed=seed,
+            seconds=time.monotonic() - start,
+            assumed=kept,
+            stated=tuple(str(clause) for clause in assumed if clause not in promised),
+            proof=proof,
+            fixed=dict(fixed.symbols),
+            in_onnxruntime=told_of(second.metadata_props),
+        )
+
+
+def _opened(given: AnyModel, beside: Path | None, written: Path) -> tuple[ir.Model, ModelFile]:
+    """Return a model and its file. Large tensors of a model that was a file are only there."""
+    model = load(given, beside)
+    file = as_file(given, model, written)
+    if ModelSource.of(given).path is not None:
+        lighten(model, lambda: load(given, beside))
+    return model, file
 
 
 def _tolerance(

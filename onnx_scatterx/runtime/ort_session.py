@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -75,10 +76,14 @@ def source(
         yield content
 
 
-def give_back_memory() -> None:
-    """Give freed memory back to the system, if the C library can."""
-    with contextlib.suppress(OSError, AttributeError, TypeError):
-        ctypes.CDLL(None).malloc_trim(0)
+def peak_of_memory() -> int:
+    """Return the bytes that this process held at most, if the system tells."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    unit = 1 if sys.platform == "darwin" else 1 << 10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def run_raw(

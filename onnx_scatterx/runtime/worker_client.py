@@ -18,6 +18,7 @@ from onnx_scatterx.runtime.session import require_runtime
 __all__ = ["ModelFile", "NoReply", "OrtProcess", "Runner", "from_raw", "to_raw"]
 
 _PATIENCE = 120.0  # seconds to free a model
+_MUCH = 1 << 28  # bytes of a process, of which it may keep some
 
 PROGRAM = "from onnx_scatterx.runtime.worker import main; main()"
 """The program of a worker process."""
@@ -78,6 +79,8 @@ class Runner(Closing):
         """Wait until the model is loaded; if `fused`, load it for fused runs. Return the error."""
         if not fused and self._is_loading:
             answer = self._first(timeout)
+        elif not self._is_alive and not self._is_loading:
+            return self.reload(timeout, fused=fused)
         else:
             answer = self._ask({**self._request, "optimize": fused}, [], timeout)
         return self._noted(answer, fused)
@@ -89,12 +92,19 @@ class Runner(Closing):
         return self._noted(self._first(timeout), fused)
 
     def drop(self, *, fused: bool) -> None:
-        """Free the model that is loaded for such runs; the next one loads it again."""
+        """Free the model that is loaded for such runs; the next one loads it again.
+
+        The process ends if it held much memory, because it would keep some of it.
+        """
         if not fused and self._is_loading:
             self.load(_PATIENCE)
         number = self._sessions.pop(fused, None)
-        if number is not None and self._is_alive:
-            self._ask({"do": "drop", "session": number}, [], _PATIENCE)
+        if number is None or not self._is_alive:
+            return
+        answer = self._ask({"do": "drop", "session": number}, [], _PATIENCE)
+        much = isinstance(answer, NoReply) or answer.content["peak"] > _MUCH
+        if much and not self._sessions:
+            self.close()
 
     def run(
         self, feeds: Mapping[str, np.ndarray], timeout: float, *, fused: bool = False

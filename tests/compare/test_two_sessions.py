@@ -4,11 +4,15 @@ from pathlib import Path
 
 import ml_dtypes
 import numpy as np
+import onnx
+import onnx_ir as ir
 import pytest
 
+from onnx_scatterx.compare.light_model import lighten
 from onnx_scatterx.compare.result import Draw
 from onnx_scatterx.compare.verifying import verify
 from onnx_scatterx.compare.waiting_draws import Waiting, WaitingDraws, digest
+from onnx_scatterx.files.io import load
 from onnx_scatterx.processes.child import NoReply
 from onnx_scatterx.runtime.worker_client import Runner
 from tests.compare.first_difference import parse
@@ -87,3 +91,28 @@ def test_large_inputs_wait_in_a_file(tmp_path: Path) -> None:
         drawn = waiting.draw(each).feeds
         assert all(np.array_equal(drawn[name], feed[name]) for name in feed)
     waiting.close()
+
+
+def test_large_tensors_stay_in_the_file(tmp_path: Path) -> None:
+    """They are read again if somebody asks; a model of the caller keeps its own."""
+    weights = np.arange(1 << 19, dtype=np.float32)
+    proto = parse("g (float[N] x) => (float[A] y, string[1] t) <string[1] s = {\"é\"}> {"
+                  " c = Constant <value_float = 2.0> () a = Mul (x, c) y = Add (a, w)"
+                  " t = Identity (s) }")  # fmt: skip
+    proto.graph.initializer.append(onnx.numpy_helper.from_array(weights, "w"))
+    path = tmp_path / "m.onnx"
+    onnx.save(proto, path)
+    model = load(path)
+    lighten(model, lambda: load(path))
+    tensors = {name: v.const_value for name, v in model.graph.initializers.items()}
+    assert isinstance(tensors["w"], ir.LazyTensor)
+    assert np.array_equal(tensors["w"].numpy(), weights)
+    mine = load(path)
+    text, again = tensors["s"], mine.graph.initializers["s"].const_value
+    assert text is not None
+    assert again is not None
+    assert text.numpy().tolist() == again.numpy().tolist()
+    own = mine.graph.initializers["w"].const_value
+    found = verify(mine, path, samples=1)
+    assert found.same
+    assert mine.graph.initializers["w"].const_value is own
