@@ -36,7 +36,7 @@ from onnx_scatterx.graphs import all_nodes
 Aimed = list[tuple[Dealer, frozenset[Label]]]
 _FEW_FLAVOURS = ("plain", "constants", "ties", "plain", "unit", "counting", "plain", "special")
 _HIDING = ("special", "tiny")  # flavours with a NaN, which hides differences
-_RELAXING = 40  # from this draw on, dims of one name differ in every other draw
+_RELAXING = 60  # from this draw on, dims of one name differ in every other draw
 _DEARER = 1.5  # if draws are few, sizes with so many times the elements are not drawn
 _OVERRIDE = 0.3  # how often an overridable initializer is overridden
 
