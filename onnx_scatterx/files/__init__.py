@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.files.data import graphs_in as graphs_in
     from onnx_scatterx.files.data import ir_tensors as ir_tensors
     from onnx_scatterx.files.data import locations as locations
+    from onnx_scatterx.files.data import replace_tensors as replace_tensors
     from onnx_scatterx.files.data import to_proto as to_proto
     from onnx_scatterx.files.io import Opened as Opened
     from onnx_scatterx.files.io import check_file as check_file
@@ -52,7 +53,7 @@ else:
         __name__,
         {
             "check": "check_opset check_valid",
-            "data": "from_proto graphs_in ir_tensors locations to_proto",
+            "data": "from_proto graphs_in ir_tensors locations replace_tensors to_proto",
             "io": "Opened check_file load note_model open_model",
             "merge": "Original",
             "model_source": "AnyModel IrLike MessageLike ModelSource",
