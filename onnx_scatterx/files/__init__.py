@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from onnx_scatterx.files.io import load as load
     from onnx_scatterx.files.io import note_model as note_model
     from onnx_scatterx.files.io import open_model as open_model
-    from onnx_scatterx.files.merge import Original as Original
     from onnx_scatterx.files.model_source import AnyModel as AnyModel
     from onnx_scatterx.files.model_source import IrLike as IrLike
     from onnx_scatterx.files.model_source import MessageLike as MessageLike
@@ -55,7 +54,6 @@ else:
             "check": "check_opset check_valid",
             "data": "from_proto graphs_in ir_tensors locations replace_tensors to_proto",
             "io": "Opened check_file load note_model open_model",
-            "merge": "Original",
             "model_source": "AnyModel IrLike MessageLike ModelSource",
             "outside": "follow_links is_within together",
             "parse": "parsed",

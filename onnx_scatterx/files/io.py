@@ -26,6 +26,7 @@ from onnx_scatterx.files.data import (
     locations,
     to_proto,
 )
+from onnx_scatterx.files.merge import Original
 from onnx_scatterx.files.model_source import AnyModel, ModelSource
 from onnx_scatterx.files.outside import follow_links
 from onnx_scatterx.files.parse import MOST_BYTES, form_of, parsed
@@ -74,6 +75,13 @@ class Opened:
             return model
 
         return read_again
+
+    def merger(self, model: ir.Model) -> Original | None:
+        """Return what merges a model into the message that it was read from; None without one.
+
+        The model is to be changed later.
+        """
+        return None if self.message is None else Original(self.message, model, ours=self.ours)
 
 
 def open_model(model: AnyModel, beside: Path | None = None) -> Opened:

@@ -22,7 +22,6 @@ from onnx_scatterx.files import (
     Files,
     ModelSource,
     Opened,
-    Original,
     file_size,
     files_read,
     open_model,
@@ -112,20 +111,18 @@ class Inquiry:
         The files that were read are those of the blocks of ``recorded`` around the call.
         """
         model, opened = self._to_change(), self.opened
-        original = None
-        if opened.message is not None:
-            original = Original(opened.message, model, ours=opened.ours)
+        merger = opened.merger(model)
         report, records = optimize_ir(
             model, self.settings, observer=self.observer, original=self._original
         )
         about = About.of(model, opened, self.settings.options())
         made: Any = model
-        if original is None:
+        if merger is None:
             report = settled(report, details=True)  # others change the model
         else:
             if keeps and may_advise(report):
                 _ = self.model
-            made = original.merged(model)
+            made = merger.merged(model)
             about = replace(about, size_after=file_size(made))
             if opened.ours:  # the message is the result now
                 self._original = lambda: open_model(self.given).model
