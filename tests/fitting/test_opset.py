@@ -86,6 +86,17 @@ def test_models_that_cannot_be_lowered(body: str) -> None:
     assert model.opset_import[0].version == 22
 
 
+@pytest.mark.parametrize("count", [4, 5, 7])
+def test_nodes_that_cannot_be_lowered_are_counted(count: int) -> None:
+    nodes = " ".join(f'y{i} = Pad <mode = "wrap"> (x, p)' for i in range(count))
+    outputs = ", ".join(f"float[n] y{i}" for i in range(count))
+    model = parse(f"g (float[4] x, int64[2] p) => ({outputs}) {{ {nodes} }}", opset=22)
+    with pytest.raises(ModelError) as raised:
+        onnx_scatterx.optimize(model, opset=18)
+    assert str(raised.value).count("(Pad)") == 4
+    assert (f"; and {count - 4} more: export" in str(raised.value)) == (count > 4)
+
+
 # What can, since only element types came with the newer set.
 LOWERED = [
     "y = ConstantOfShape (p)",

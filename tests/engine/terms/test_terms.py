@@ -32,6 +32,7 @@ from onnx_scatterx.engine.terms.cases import pos
 from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
 from onnx_scatterx.engine.terms.symbols import IndexVar, lookup
 from tests.helpers.examples import examples
+from tests.helpers.limited import limited
 
 Env: TypeAlias = Mapping[str, int]
 Plain: TypeAlias = Callable[[Env], int]
@@ -323,3 +324,9 @@ def test_a_size_times_whether_there_is_one_is_the_size() -> None:
     assert n * n * step(n - 1) is n * n
     assert n * step(n - 2) is not n
     assert p * step(p - 1) is not p  # p may be negative
+
+
+def test_a_sum_of_any_length_is_kept_if_nothing_in_it_is_replaced() -> None:
+    total = sum((size(f"terms.part{k}") for k in range(5)), term(0))
+    with limited(product_monomials=4):
+        assert total.replace({N.symbol: 1}) is total
