@@ -197,3 +197,13 @@ def judged(r: ExistingValues) -> dict[str, int]:
     accepted = sum(map(Pair(original, optimized).accepts, r.feeds()))
     gone = gathers_in(original) - gathers_in(optimized)
     return {"models": 1, "accepted": accepted, "gone": gone}
+
+
+def test_a_read_from_the_result_of_a_read_that_is_kept() -> None:
+    """The rows are a Slice, though the elements of them that are read are no boxes."""
+    model = parse("""g (float[9, 4] x) => (float[6, 2] y) {
+        a = Gather (x, [2, 3, 4, 5, 6])
+        y = GatherElements (a, [[0, 3], [2, 1], [4, 0], [1, 1], [0, 2], [3, 3]]) }""")
+    optimized = optimize(model, gathers=True)
+    assert [node.op_type for node in optimized.graph.node] == ["Slice", "GatherElements"]
+    assert Pair(model, optimized).accepts({"x": sample("float32", 9, 4)})
