@@ -379,3 +379,22 @@ def test_the_memory_for_what_depends_on_removed_values_is_linear() -> None:
     tracemalloc.stop()
     assert found == {model.graph.outputs[0]: 16}
     assert peak < 20_000_000
+
+
+def test_no_question_waits_when_a_graph_is_read() -> None:
+    """Whether N >= M is asked after each TopK, and then ever less; the last TopK decides it."""
+    count = 40
+    steps = " ".join(
+        f"a{i}, b{i} = TopK <axis = 0> (x, Shape (z{i})) c{i} = Slice (x, [0], n)"
+        for i in range(count)
+    )
+    given = ", ".join(f"float[L{i}] z{i}" for i in range(count))
+    made = ", ".join(f"float[A{i}] a{i}, float[C{i}] c{i}" for i in range(count))
+    model = ir.from_proto(
+        parse(f"""g (float[N] x, float[M] w, {given}) => ({made}, float[P] p, float[Q] q) {{
+            n = Shape (w)  q, r = TopK <axis = 0> (w, n)  {steps}
+            p, s = TopK <axis = 0> (z0, n) }}""")
+    )
+    known = interpret(model)
+    (n,), (m,) = (known.values[value].shape or () for value in model.graph.inputs[:2])
+    assert known.scopes[model.graph].facts.is_nonnegative(n - m)

@@ -4,6 +4,7 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx.engine.analysis.model_analysis import interpret
+from tests.helpers.support import parse
 
 NODES = {
     "n, m = com.microsoft.EmbedLayerNormalization (i, i, f, f, f, v, v)": "FLOAT B S H, INT32 B",
@@ -28,3 +29,12 @@ def test_outputs(text: str) -> None:
     known = [found[value] for node in model.graph for value in node.outputs]
     words = [[str(x.dtype), *map(str, x.shape or ())] for x in known]
     assert ", ".join(map(" ".join, words)) == NODES[text]
+
+
+def test_no_axis_is_empty_beside_one_that_is_computed() -> None:
+    """So seven elements are that many rows: with no row, they could not be reshaped."""
+    model = ir.from_proto(
+        parse("""g (float[7] x, float[N] v) => (float[A, B] y) {
+            y = Reshape <allowzero = 1> (x, Concat <axis = 0> (Shape (v), [-1])) }""")
+    )
+    assert str(interpret(model).values[model.graph.outputs[0]].shape) == "(N, ((7) // (N)))"
