@@ -38,3 +38,12 @@ def test_scatters_that_keep_a_second_reader_are_kept(data: str, kept: list[bool]
     feed |= {name: sample("float32", 3, 4) for name in "xv"}
     feed |= {name: sample("float32", 2, 4) for name in "uw"}
     assert_same(model, result.model, [feed])
+
+
+def test_a_gather_of_what_is_kept_is_kept_and_another_one_is_not() -> None:
+    text = TEXT.replace("q = ScatterND (DATA, rows, w)", "q = Gather (z, two) g = Gather (v, two)")
+    text = text.replace("float[?,4] q)", "float[?,4] q, float[2,4] g)")
+    model = onnx.parser.parse_model(text.replace("int64[1] l", "int64[2] two = {0, 1}, int64[1] l"))
+    report = onnx_scatterx.optimize(model, target="standard", gathers=True).report
+    told = {entry.node: entry.reason for entry in report.entries}
+    assert told == {"z": Reason.QUANTIZER, "q": Reason.QUANTIZER, "g": None}

@@ -105,6 +105,14 @@ def test_what_is_learned_is_why_it_fails(
         run(model, feeds)
 
 
+@pytest.mark.parametrize(
+    ("dims", "facts"), [("N", ["N - z.1"]), ("3, 2", ["-z.1 + 6"]), ("N, 3", [])]
+)
+def test_how_many_elements_are_true_at_most(dims: str, facts: list[str]) -> None:
+    """No product of sizes is learned."""
+    assert [str(t) for t in facts_of(_call(f"bool[{dims}] x", "NonZero(x)")[1])] == facts
+
+
 def test_every_operator_of_the_list_is_here() -> None:
     here = {node.split("(")[0].split("<")[0] for _, node, *_ in CASES}
     others = {op for op in PRECONDITIONS if PRECONDITIONS[op] != PRECONDITIONS["Add"]} - here
