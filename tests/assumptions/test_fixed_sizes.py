@@ -140,6 +140,15 @@ def test_names_and_templates() -> None:
     assert fix_template(model(x=["a b", "it's"])) == """--fix 'a b=N' --fix 'it'"'"'s=N'"""
 
 
+@pytest.mark.parametrize(
+    "dim", ["f(x)", "True", "a if b else c", "not a", "a and b", "a ** b", "a == b", "1.5"]
+)
+def test_a_dim_that_is_no_expression_of_sizes_is_a_name(dim: str) -> None:
+    given = model(x=[dim, dim])
+    assert sizes_of(given.graph.inputs) == [dim]
+    assert shapes(given, {dim: 3}) == {"x": [3, 3]}
+
+
 @pytest.mark.parametrize("sizes", [12, 13, 14, 20])
 def test_many_places_are_counted(sizes: int) -> None:
     """One more than are listed is listed, too: the words for it are as long."""

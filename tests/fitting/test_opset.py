@@ -201,6 +201,18 @@ def test_nodes_that_prevent_raising(name: str) -> None:
     assert model.opset_import[0].version == opset
 
 
+def test_the_mask_of_a_dropout_has_the_type_of_its_input_before_set_10() -> None:
+    text = "g (double[N] x) => (double[N] y, double[N] m) { y, m = Dropout (INPUT) }"
+    model = parse(text.replace("INPUT", "x"), opset=9)
+    raised = onnx_scatterx.optimize(model, opset=13).model
+    feed = {"x": np.array([-1.0, 0.0, np.nan])}
+    for load in SESSIONS:
+        assert agree(*(load(m).run(None, feed) for m in (model, raised)))
+    model = parse(text.replace("INPUT", "own.Op (x)"), opset=9, more=', "own" : 1')
+    with pytest.raises(ModelError, match=r"y \(Dropout\): .* type of its input is not known"):
+        onnx_scatterx.optimize(model, opset=13)
+
+
 def test_a_version_in_no_row_is_not_reached(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = {row: change for row, change in CHANGES.items() if row != ("Neg", 13)}
     monkeypatch.setattr("onnx_scatterx.fitting.respell.CHANGES", rows)

@@ -15,6 +15,7 @@ from onnx_scatterx.engine.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.lower_scatters import LowerScatters
 from onnx_scatterx.engine.passes.settings import Settings
+from onnx_scatterx.engine.passes.simplify_gathers import SimplifyGathers
 from onnx_scatterx.engine.passes.step import Kind, Pass
 from onnx_scatterx.pipeline.order import PIPELINE, runs
 from onnx_scatterx.text.reasons import Refusal
@@ -131,6 +132,15 @@ def test_passes_that_were_not_chosen_remove_nothing() -> None:
 def test_an_unknown_pass_is_an_error() -> None:
     with pytest.raises(ScatterXError, match="no pass is called 'ShareMask'; did you mean ShareMa"):
         onnx_scatterx.inspect(parse(ROW), passes=["ShareMask"])
+
+
+def test_a_model_of_which_only_a_shape_is_written_is_modified() -> None:
+    """Nothing but the sizes of the result is read, so the gather goes without a plan."""
+    model = read("""g (float[N,4] x) => (int64[2] s) {
+        s = Neg (Shape (Gather (x, [0, 1]))) }""")
+    job = Job(model, Settings.of(target="standard", gathers=True))
+    assert SimplifyGathers.run(job)
+    assert "Gather" not in operators(model)
 
 
 def test_scatters_are_lowered_alone() -> None:

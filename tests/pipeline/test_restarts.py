@@ -47,3 +47,10 @@ def test_a_gather_of_what_is_kept_is_kept_and_another_one_is_not() -> None:
     report = onnx_scatterx.optimize(model, target="standard", gathers=True).report
     told = {entry.node: entry.reason for entry in report.entries}
     assert told == {"z": Reason.QUANTIZER, "q": Reason.QUANTIZER, "g": None}
+
+
+def test_only_a_result_that_is_safe_is_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    fitted: list[object] = []
+    monkeypatch.setattr("onnx_scatterx.pipeline.restarts.declare_body_dims", fitted.append)
+    onnx_scatterx.optimize(onnx.parser.parse_model(TEXT.replace("DATA", "v")), target="standard")
+    assert len(fitted) == 1

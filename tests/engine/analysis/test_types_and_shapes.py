@@ -38,3 +38,15 @@ def test_no_axis_is_empty_beside_one_that_is_computed() -> None:
             y = Reshape <allowzero = 1> (x, Concat <axis = 0> (Shape (v), [-1])) }""")
     )
     assert str(interpret(model).values[model.graph.outputs[0]].shape) == "(N, ((7) // (N)))"
+
+
+@pytest.mark.parametrize("op", ["ReduceSum", "ReduceMax"])
+def test_a_size_that_only_older_versions_rule_out_rules_out_another_one_in_all(op: str) -> None:
+    """If K is 0, older versions keep the axis, and cannot add; newer ones still have seven sums."""
+    model = ir.from_proto(
+        parse(f"""g (float[7, K] x, float[7] u, float[N] v) => (float[A, B] y, float[7] z) {{
+            s = {op} <keepdims = 0> (x, [-1])
+            z = Add (s, u)
+            y = Reshape <allowzero = 1> (s, Concat <axis = 0> (Shape (v), [-1])) }}""")
+    )
+    assert str(interpret(model).values[model.graph.outputs[0]].shape) == "(N, ((7) // (N)))"
