@@ -30,6 +30,7 @@ from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
 from onnx_scatterx.engine.write.available import descendants
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.graphs import graphs_of
 from onnx_scatterx.text.reasons import Refusal
 from tests.helpers.examples import are_all
 from tests.helpers.hostile import HOSTILE, LARGE, pyramid
@@ -398,3 +399,20 @@ def test_no_question_waits_when_a_graph_is_read() -> None:
     known = interpret(model)
     (n,), (m,) = (known.values[value].shape or () for value in model.graph.inputs[:2])
     assert known.scopes[model.graph].facts.is_nonnegative(n - m)
+
+
+def test_of_the_body_of_a_node_that_is_given_up_nothing_is_known() -> None:
+    """It was visited under a guess about what it carries, or not at all."""
+    model = ir.from_proto(
+        parse("""g (float[N] x, int64 n) => (float[P] y) {
+            y = Loop (n, , x) <body = b (int64 i, bool on, float[A] s) => (bool go, float[B] t) {
+                go = Identity (on)
+                t = Concat <axis = 0> (s, x) }> }""")
+    )
+    (loop,) = model.graph
+    (body,) = graphs_of(loop)
+    values = [output for node in (*body, loop) for output in node.outputs]
+    for steps in (1, 10**6):
+        with limited(scatter_steps=steps):
+            known = interpret(model).values
+        assert {known[value].shape is None for value in values} == {steps == 1}

@@ -429,6 +429,14 @@ def test_a_quotient_by_what_may_be_zero_hides_no_other_one() -> None:
         assert Facts(known=[U - 1]).is_nonnegative(quotient + n - 2 * (n // 3))
 
 
+def test_a_size_above_one_with_a_remainder_is_not_refuted_by_its_bound() -> None:
+    """If u is even, but not a multiple of four, its least number is 2, and not 0."""
+    facts = Facts(known=[T - U])
+    (u,) = U.leaves()
+    facts.learn_residue(u, 4, 2)
+    assert facts.is_nonnegative(T - 2)
+
+
 def test_a_term_without_elements_is_looked_at_once() -> None:
     """What is known of the elements of another tensor does not make it more expensive."""
     facts, n = [Facts(), Facts()], size("prove.once")
