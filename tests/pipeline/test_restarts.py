@@ -40,6 +40,14 @@ def test_scatters_that_keep_a_second_reader_are_kept(data: str, kept: list[bool]
     assert_same(model, result.model, [feed])
 
 
+def test_a_choice_between_equal_scales_is_left_to_onnxruntime() -> None:
+    """A Where only moves integers, so it gives the same if quantizers are moved past it."""
+    text = TEXT.replace("DATA", "v").replace("t = Add (c, d)", "t = Where (m, c, d)")
+    model = onnx.parser.parse_model(text.replace("g (uint8", "g (bool[2,4] m, uint8", 1))
+    report = onnx_scatterx.optimize(model, target="standard").report
+    assert [scatter.reason for scatter in report.scatters] == [None, None]
+
+
 def test_a_gather_of_what_is_kept_is_kept_and_another_one_is_not() -> None:
     text = TEXT.replace("q = ScatterND (DATA, rows, w)", "q = Gather (z, two) g = Gather (v, two)")
     text = text.replace("float[?,4] q)", "float[?,4] q, float[2,4] g)")

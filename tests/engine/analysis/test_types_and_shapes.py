@@ -10,6 +10,7 @@ NODES = {
     "n, m = com.microsoft.EmbedLayerNormalization (i, i, f, f, f, v, v)": "FLOAT B S H, INT32 B",
     "n = com.microsoft.DequantizeLinear (q, s, p)": "FLOAT16 B S",
     "n, m = TopK (f, two)": "FLOAT V 2, INT64 V 2",
+    "l = Shape (f) k = Concat <axis = 0> (l) n = Reshape (f, k)": "INT64 2, INT64 2, FLOAT V H",
     "n, m = MaxPool <kernel_shape = [1, 1]> (x)": "FLOAT A B n.2 n.3, INT64 A B m.2 m.3",
     "n, m, o = Split <num_outputs = 3> (seven)": "FLOAT 3, FLOAT 3, FLOAT 1",
     "n = ConvTranspose (image, kernel)": "FLOAT 1 3 6 7",
