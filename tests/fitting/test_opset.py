@@ -213,6 +213,23 @@ def test_the_mask_of_a_dropout_has_the_type_of_its_input_before_set_10() -> None
         onnx_scatterx.optimize(model, opset=13)
 
 
+@pytest.mark.parametrize("value", [0.0, -0.0, 2.5])
+@pytest.mark.parametrize("mode", ["constant", "edge"])
+def test_what_a_pad_writes_is_an_input_from_set_11(mode: str, value: float) -> None:
+    node = f'Pad <mode = "{mode}", pads = [1, 2], value = {value}>'
+    text = f"g (double[N] x) => (double[M] y) {{ y = {node} (INPUT) }}"
+    model = parse(text.replace("INPUT", "x"), opset=10)
+    raised = onnx_scatterx.optimize(model, opset=13).model
+    feed = {"x": np.array([-1.0, np.nan])}
+    for load in SESSIONS:
+        (before,), (after,) = (load(m).run(None, feed) for m in (model, raised))
+        assert before.tobytes() == after.tobytes()
+    if mode == "constant" and value:
+        model = parse(text.replace("INPUT", "own.Op (x)"), opset=10, more=', "own" : 1')
+        with pytest.raises(ModelError, match=r"y \(Pad\): .* type of its input is not known"):
+            onnx_scatterx.optimize(model, opset=13)
+
+
 def test_a_version_in_no_row_is_not_reached(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = {row: change for row, change in CHANGES.items() if row != ("Neg", 13)}
     monkeypatch.setattr("onnx_scatterx.fitting.respell.CHANGES", rows)

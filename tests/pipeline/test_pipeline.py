@@ -129,6 +129,16 @@ def test_passes_that_were_not_chosen_remove_nothing() -> None:
     assert [entry.reason for entry in report.gathers] == [Reason.NOT_CHOSEN]
 
 
+def test_a_pass_that_was_not_chosen_is_the_reason_in_every_graph() -> None:
+    model = parse("""g (float[4] x, bool c) => (float[2] y) {
+        a = Gather (x, [1, 2])
+        b = If (c) <then_branch = t () => (float[2] p) { p = Gather (x, [0, 1]) },
+                    else_branch = e () => (float[2] q) { q = Gather (x, [2, 3]) }>
+        y = Add (a, b) }""")
+    report = onnx_scatterx.inspect(model, gathers=True, passes=["LowerScatters"])
+    assert [entry.reason for entry in report.gathers] == [Reason.NOT_CHOSEN] * 3
+
+
 def test_an_unknown_pass_is_an_error() -> None:
     with pytest.raises(ScatterXError, match="no pass is called 'ShareMask'; did you mean ShareMa"):
         onnx_scatterx.inspect(parse(ROW), passes=["ShareMask"])
