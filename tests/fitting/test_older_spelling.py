@@ -366,3 +366,9 @@ def test_a_scale_of_unknown_rank_may_be_one_for_each_position() -> None:
     model.graph.input[1].type.tensor_type.ClearField("shape")
     with pytest.raises(ModelError, match="it may have a scale for each position of an axis"):
         onnx_scatterx.optimize(model, opset=12)
+
+
+@pytest.mark.parametrize("value", ["", ", float 2.5", ", float -0.0"])
+def test_pads_are_attributes_in_set_10(value: str) -> None:
+    model = parse(f"g (float[N] x) => (float[M] y) {{ y = Pad (x, [1, 2]{value}) }}", opset=13)
+    runs_the_same(model, 10, f32([3, np.nan]))
