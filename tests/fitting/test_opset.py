@@ -230,6 +230,17 @@ def test_what_a_pad_writes_is_an_input_from_set_11(mode: str, value: float) -> N
             onnx_scatterx.optimize(model, opset=13)
 
 
+@pytest.mark.parametrize("scales", [[1, 2.5], [1, 0.4], [2.5, 0.4], [1, 1]])
+def test_a_resize_by_what_the_run_says_is_raised(scales: list[float]) -> None:
+    model = parse(
+        "g (float[5, 6] x, float[2] s) => (float[A, B] y) { y = Resize (x, s) }", opset=10
+    )
+    raised = onnx_scatterx.optimize(model, opset=13).model
+    feed = {"x": np.arange(30, dtype=np.float32).reshape(5, 6), "s": f32(scales)}
+    for load in SESSIONS:
+        assert agree(*(load(m).run(None, feed) for m in (model, raised)))
+
+
 def test_a_version_in_no_row_is_not_reached(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = {row: change for row, change in CHANGES.items() if row != ("Neg", 13)}
     monkeypatch.setattr("onnx_scatterx.fitting.respell.CHANGES", rows)

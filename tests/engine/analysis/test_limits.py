@@ -416,3 +416,12 @@ def test_of_the_body_of_a_node_that_is_given_up_nothing_is_known() -> None:
         with limited(scatter_steps=steps):
             known = interpret(model).values
         assert {known[value].shape is None for value in values} == {steps == 1}
+
+
+def test_a_write_of_more_regions_than_are_planned() -> None:
+    model = parse("""g (float[9, N] x, float[4, N] u) => (float[9, N] y) {
+        y = ScatterND (x, [[0], [3], [5], [8]], u) }""")
+    with limited(cells=2):
+        (entry,) = optimize(model, target="standard", rules=["concat", "view"]).report.scatters
+    assert entry.reason is Reason.TOO_COSTLY
+    assert "regions" in entry.done

@@ -7,6 +7,7 @@ from onnx_scatterx.engine.analysis.model_analysis import interpret
 from tests.helpers.support import parse
 
 NODES = {
+    "n = com.microsoft.EmbedLayerNormalization (i, i, f, f, f, v, v)": "FLOAT B S H",
     "n, m = com.microsoft.EmbedLayerNormalization (i, i, f, f, f, v, v)": "FLOAT B S H, INT32 B",
     "n = com.microsoft.DequantizeLinear (q, s, p)": "FLOAT16 B S",
     "n, m = TopK (f, two)": "FLOAT V 2, INT64 V 2",

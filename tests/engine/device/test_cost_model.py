@@ -24,6 +24,8 @@ def test_sizes() -> None:
     batch, rows = size("batch"), size("rows")
     assert Sizes().value(rows * batch) == OTHER
     assert Sizes({"rows": 3}).product((rows, batch + 1, size("x.height") - 700)) == 0
+    for name, usual in ("batch_size", 1), ("image.height", 640), ("max_seq_len", 512):
+        assert Sizes().value(size(name)) == usual
     assert Sizes().value(element("table", (rows,), name="table")) == 1
     with pytest.raises(ScatterXError, match="must not be negative"):
         Sizes({"rows": -1})
