@@ -153,6 +153,13 @@ def test_a_model_of_which_only_a_shape_is_written_is_modified() -> None:
     assert "Gather" not in operators(model)
 
 
+def test_a_scatter_of_which_only_the_shape_is_read_is_not_written() -> None:
+    model = read("""g (float[4,N] x, float[1,N] u) => (int64[2] s) {
+        s = Neg (Shape (ScatterND (x, [[1]], u))) }""")
+    LowerScatters.run(Job(model, Settings.of(target="standard")))
+    assert [node.op_type for node in model.graph] == ["Shape", "Neg"]
+
+
 def test_scatters_are_lowered_alone() -> None:
     model = read(ROW)
     LowerScatters.run(Job(model, Settings.of(target="standard")))
