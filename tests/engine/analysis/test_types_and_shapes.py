@@ -52,3 +52,16 @@ def test_a_size_that_only_older_versions_rule_out_rules_out_another_one_in_all(o
             y = Reshape <allowzero = 1> (s, Concat <axis = 0> (Shape (v), [-1])) }}""")
     )
     assert str(interpret(model).values[model.graph.outputs[0]].shape) == "(N, ((7) // (N)))"
+
+
+def test_an_attribute_that_a_function_hands_on() -> None:
+    model = ir.from_proto(
+        parse("""g (float[2, 3] x) => (float[A, B] y) { y = own.outer <axis = 1> (x) }
+            <domain: "own", opset_import: ["" : 18, "own" : 1]> outer <axis> (a) => (b) {
+                b = own.inner <axis: int = @axis> (a) }
+            <domain: "own", opset_import: ["" : 18]> inner <axis> (c) => (d) {
+                d = Concat <axis: int = @axis> (c, c) }""")
+    )
+    known = interpret(model).values
+    (inner,) = (f for f in model.functions.values() if f.name == "inner")
+    assert str(known[inner.outputs[0]].shape) == "(2, 6)"
