@@ -41,7 +41,6 @@ def write_definitions(
         body.domain, body.name = _DOMAIN, f"{node.op_type}_{len(made)}"
         function = ir.serde.deserialize_function(body)
         node.domain, node.op_type = body.domain, body.name
-        node.attributes.clear()
         model.functions[function.identifier()] = function
         made.add(function.identifier())
     try:

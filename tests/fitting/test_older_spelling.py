@@ -386,3 +386,34 @@ def test_what_eleven_lacks(name: str) -> None:
     )
     with pytest.raises(ModelError, match="cannot be lowered to operator set 11"):
         onnx_scatterx.optimize(model, opset=11)
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_bounds_are_attributes_in_set_9(step: int) -> None:
+    model = parse(
+        f"""g (float[1, 2, 6] x) => (float[?, ?, ?] y) {{
+            y = Slice (x, [1, -5], [9, -1], [1, 2], [1, {step}]) }}""",
+        opset=13,
+    )
+    if step == 1:
+        runs_the_same(model, 9, np.arange(12, dtype=np.float32).reshape(1, 2, 6))
+        return
+    with pytest.raises(ModelError, match="its steps are not 1"):
+        onnx_scatterx.optimize(model, opset=9)
+
+
+def test_a_scale_of_unknown_rank_may_be_one_for_each_position() -> None:
+    model = parse(
+        """g (float[1, 2, 3] x, float[2] w) => (float[?, ?, ?] y) {
+            y = DequantizeLinear (QuantizeLinear (x, w), w) }""",
+        opset=13,
+    )
+    model.graph.input[1].type.tensor_type.ClearField("shape")
+    with pytest.raises(ModelError, match="it may have a scale for each position of an axis"):
+        onnx_scatterx.optimize(model, opset=12)
+
+
+@pytest.mark.parametrize("value", ["", ", float 2.5", ", float -0.0"])
+def test_pads_are_attributes_in_set_10(value: str) -> None:
+    model = parse(f"g (float[N] x) => (float[M] y) {{ y = Pad (x, [1, 2]{value}) }}", opset=13)
+    runs_the_same(model, 10, f32([3, np.nan]))

@@ -134,3 +134,27 @@ def test_the_first_result_with_the_least_harm_is_kept(
     assert kept.model is model
     assert model.graph.name == str(best)
     assert len(begun) == len(harms) - 1
+
+
+def test_a_choice_between_equal_scales_is_left_to_onnxruntime() -> None:
+    """A Where only moves integers, so it gives the same if quantizers are moved past it."""
+    text = TEXT.replace("DATA", "v").replace("t = Add (c, d)", "t = Where (m, c, d)")
+    model = onnx.parser.parse_model(text.replace("g (uint8", "g (bool[2,4] m, uint8", 1))
+    report = onnx_scatterx.optimize(model, target="standard").report
+    assert [scatter.reason for scatter in report.scatters] == [None, None]
+
+
+def test_a_gather_of_what_is_kept_is_kept_and_another_one_is_not() -> None:
+    text = TEXT.replace("q = ScatterND (DATA, rows, w)", "q = Gather (z, two) g = Gather (v, two)")
+    text = text.replace("float[?,4] q)", "float[?,4] q, float[2,4] g)")
+    model = onnx.parser.parse_model(text.replace("int64[1] l", "int64[2] two = {0, 1}, int64[1] l"))
+    report = onnx_scatterx.optimize(model, target="standard", gathers=True).report
+    told = {entry.node: entry.reason for entry in report.entries}
+    assert told == {"z": Reason.QUANTIZER, "q": Reason.QUANTIZER, "g": None}
+
+
+def test_only_a_result_that_is_safe_is_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    fitted: list[object] = []
+    monkeypatch.setattr("onnx_scatterx.pipeline.restarts.declare_body_dims", fitted.append)
+    onnx_scatterx.optimize(onnx.parser.parse_model(TEXT.replace("DATA", "v")), target="standard")
+    assert len(fitted) == 1

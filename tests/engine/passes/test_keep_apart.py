@@ -93,6 +93,13 @@ CASES: dict[str, tuple[str, Feed, dict[str, Any]]] = {
         {"x": f32([1]), "k": f32([0])},
         {"fix": {"B": 1}},
     ),
+    "a number that is -0.0 is subtracted": (
+        """g (float[B] x, float[1] k) => (float[1] y) {
+            c = Neg (Cast <to = 1> (Sub (Shape (x), [1])))  a = Neg (k)  e = Sub (a, c)
+            y = Reciprocal (e) }""",
+        {"x": f32([1]), "k": f32([0])},
+        {"fix": {"B": 1}},
+    ),
     "the original is rewritten": (
         "g (int64[1] k, int64[1] m, float[B] x) => (int64[1] y, int64[1] s) <int64[1] one = {1}> {"
         " d = Div (one, k)  y = Mul (d, m)  s = Shape (x) }",
