@@ -20,12 +20,13 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.compare.sample_source import valid_draws
+from onnx_scatterx.compare.accepted_draws import valid_draws
 from onnx_scatterx.doors.api import optimize
 from onnx_scatterx.errors import ScatterXError, one_line
 from onnx_scatterx.files.data import to_proto
 from onnx_scatterx.files.io import load
 from onnx_scatterx.files.writing import write_text
+from onnx_scatterx.fitting.propagation import let_onnx_infer
 from onnx_scatterx.lab.devices.checking import Check, judged, truths
 from onnx_scatterx.lab.devices.consumer import LIMIT, Consumer, ConsumerProcess
 from onnx_scatterx.processes.scratch_folders import scratch
@@ -121,7 +122,9 @@ def with_sizes(model: ir.Model, feeds: Feed) -> onnx.ModelProto:
         del proto.graph.value_info[:]
         for value in proto.graph.output:
             value.type.tensor_type.ClearField("shape")
-        proto = onnx.shape_inference.infer_shapes(proto, data_prop=True)
+        shaped = ir.from_proto(proto)
+        let_onnx_infer(shaped, follow=True)
+        proto = ir.to_proto(shaped)
     return proto
 
 

@@ -6,7 +6,7 @@
 Run it in one environment for each release (before 1.19 with NumPy 1). Each model has one node,
 and is loaded with optimizations off on the CPU. The second form prints what came after the oldest
 version: without the operator sets that the older ones do not read at all, this is the table `LATER`
-of onnx_scatterx/engine/write/kernels.py.
+of onnx_scatterx/operators/kernels.py.
 """
 
 from __future__ import annotations

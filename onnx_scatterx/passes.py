@@ -19,7 +19,7 @@ from onnx_scatterx.assumptions import Fix
 from onnx_scatterx.engine.passes import Settings
 from onnx_scatterx.options import DEFAULTS, Options
 from onnx_scatterx.targets import AnyTarget
-from onnx_scatterx.tell import Report, optimize_ir
+from onnx_scatterx.tell import Report, optimize_ir, settled
 
 __all__ = [
     "CancelTransposes",
@@ -77,7 +77,8 @@ class RemoveScatters(ir.passes.InPlacePass):
 
     def call(self, model: ir.Model) -> ir.passes.PassResult:
         """Rewrite the model."""
-        self._report, _ = optimize_ir(model, self.settings)
+        report, _ = optimize_ir(model, self.settings)
+        self._report = settled(report, details=True)  # others change the model
         same = self._report.ops_before == self._report.ops_after
         return ir.passes.PassResult(model, modified=self._report.modified or not same)
 

@@ -38,7 +38,7 @@ class InversePermutationRule(ScatterRule):
         refuse_unless(_is_permutation(layout, context))
         positions = positions_of(layout, context)
         w, numbers, dtype = context.writer, context.numbers, scatter.dtype
-        refuse_unless(w.version >= 11)
+        refuse_unless(w.runs("TopK", _INT64))
         shared, middle = positions.shared, layout.middle
 
         def write() -> ir.Value:

@@ -40,7 +40,6 @@ from onnx_scatterx.engine.rules import (
 )
 from onnx_scatterx.rewrites.scatterx import RANK, has_kernel
 
-_SINCE = 11  # the operator set that has the fallback's ScatterND and Range
 _PATCHES = 6  # cells that are written over a tensor, at most
 _ENTRIES = 1 << 22  # entries of a constant f
 
@@ -52,7 +51,7 @@ class OverlayRule(RegionRule):
 
     def plan(self, region: Region, planner: Planner) -> Plan | Refusal:
         refuse_unless(len(region.cells) >= 2 and has_kernel(planner.dtype, "none"))
-        refuse_unless(region.rank <= RANK and planner.writer.version >= _SINCE)
+        refuse_unless(region.rank <= RANK and planner.writer.has("ScatterND"))
         whole = (_base(c, region) for c in region.cells)
         bases = dict.fromkeys(value for value in whole if value is not None)
         return cheapest(self._over(base, region, planner) for base in bases)

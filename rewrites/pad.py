@@ -54,19 +54,12 @@ class PadRule(RegionRule):
         refuse_unless(any(t.constant != 0 for t in amounts))
         held = all(map(planner.facts.is_nonnegative, (*amounts, *(s.length for s in box))))
         refuse_unless(held, Reason.UNKNOWN_BOUNDS, "how much is padded")
-        fixed = all(t.constant is not None for t in amounts)
-        if planner.writer.version < 11 and not (fixed and _is_attribute(number)):
-            what = f"of {number}" if fixed else "with computed amounts"
-            return Refusal(Reason.OPSET, f"Pad {what} needs operator set 11")
         cells = [part for c in region.cells if (part := c.within(box, planner.facts)) is not None]
         body = planner.require(Region(tuple(cells), tuple(lows), tuple(highs)))
 
         def write() -> ir.Value:
             w, dtype = planner.writer, planner.dtype
             x = body.write()
-            if w.version < 11:
-                pads = [t.constant or 0 for t in amounts]
-                return w.node("Pad", [x], dtype, mode="constant", pads=pads, value=float(number))
             value = w.constant(number, dtype)
             return w.pad(x, dtype, planner.numbers.shape(amounts), value)
 
@@ -77,15 +70,6 @@ class PadRule(RegionRule):
 
 def _fill(cell: Cell, planner: Planner) -> np.ndarray | None:
     return planner.constants.splat(cell.source.value) if isinstance(cell.source, View) else None
-
-
-def _is_attribute(number: np.ndarray) -> bool:
-    """Return whether a number can be an attribute, which is float32."""
-    if number.dtype.kind != "f":
-        return False
-    with np.errstate(over="ignore"):
-        narrow = number.astype(np.float32).astype(number.dtype)
-    return np.array_equal(narrow, number, equal_nan=True)
 
 
 def _outermost(bounds: list[Term], planner: Planner, sign: int) -> Term:

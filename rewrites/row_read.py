@@ -138,7 +138,7 @@ def _batches(
     gather: Gather, axis: int, over: range, index: Positions, context: Context
 ) -> ir.Value:
     w = context.writer
-    refuse_unless(len(over) > axis and (not axis or w.version >= 12))
+    refuse_unless(len(over) > axis)
     at = _at(over, index, context, _INT64, column=True)
     batch = {"batch_dims": axis} if axis else {}
     return w.node("GatherND", [gather.data, at], gather.dtype, **batch)

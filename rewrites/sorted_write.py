@@ -48,7 +48,7 @@ class SortedWriteRule(ScatterRule):
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         target = context.target
         wanted = target.dense_limit is not None or not target.has(scatter.node.op_type)
-        refuse_unless(context.writer.version >= 11 and wanted and target.has("TopK"))
+        refuse_unless(context.writer.runs("TopK", _INT64) and wanted and target.has("TopK"))
         number = number_of(scatter, context)
         moved = scatter.reduction == "none" and not context.collides(scatter)
         refuse_unless(number is not None or moved)

@@ -28,7 +28,6 @@ from onnx_scatterx.engine.rules import (
 from onnx_scatterx.rewrites.dynamic_window import Window, window_of
 
 _INT64 = ir.DataType.INT64
-_SINCE = 24
 
 
 class TensorScatterRule(ScatterRule):
@@ -42,8 +41,7 @@ class TensorScatterRule(ScatterRule):
         window = window_of(scatter, context)
         refuse_unless(scatter.reduction == "none" and _only_the_run_knows(window))
         w, numbers, facts = context.writer, context.numbers, scatter.facts
-        why = f"TensorScatter needs operator set {_SINCE}"
-        refuse_unless(w.version >= _SINCE, Reason.OPSET, why)
+        w.require("TensorScatter")
         cache, perm = _behind(scatter, context)
         size = scatter.data_shape[window.axis]
         refuse_unless(perm[window.axis] != 0)  # the first axis is the batch

@@ -35,6 +35,7 @@ def start(run: Callable[[], int], scratch: Path | None = None) -> int:
         return child
     status = BROKEN
     try:
+        os.setpgid(0, 0)  # so does the parent: neither can go on before it is done
         nothing = os.open(os.devnull, os.O_RDWR)
         os.dup2(nothing, 0)
         os.dup2(nothing, 1)

@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING
 from onnx_scatterx.faces import face
 
 if TYPE_CHECKING:
+    from onnx_scatterx.compare.accepted_draws import valid_draws as valid_draws
     from onnx_scatterx.compare.array_diff import Tolerance as Tolerance
     from onnx_scatterx.compare.array_diff import compare as compare
     from onnx_scatterx.compare.interface import narrowing as narrowing
     from onnx_scatterx.compare.result import DifferenceError as DifferenceError
     from onnx_scatterx.compare.result import Verification as Verification
-    from onnx_scatterx.compare.sample_source import valid_draws as valid_draws
     from onnx_scatterx.compare.verifying import verify as verify
 else:
     __getattr__, __dir__, __all__ = face(
         __name__,
         {
+            "accepted_draws": "valid_draws",
             "array_diff": "Tolerance compare",
             "interface": "narrowing",
             "result": "DifferenceError Verification",
-            "sample_source": "valid_draws",
             "verifying": "verify",
         },
     )

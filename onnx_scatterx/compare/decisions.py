@@ -15,21 +15,14 @@ from fractions import Fraction
 import onnx_ir as ir
 
 from onnx_scatterx.compare.index_bounds import constant_of
-from onnx_scatterx.compare.input_constraints import (
-    ALIKE,
-    COMPARISONS,
-    RESHAPING,
-    SPLICING,
-    moved,
-)
+from onnx_scatterx.compare.input_constraints import moved
 from onnx_scatterx.graphs import all_nodes, constant, graphs_of
+from onnx_scatterx.operators import Decides, Passing, described
 
 Number = int | Fraction
 _SMALL_SIZE, _MOST_SIZE = 13, 1 << 16
 _MOST = 64  # constants of an input, and elements of a constant that are looked at
-_DECIDING = COMPARISONS | {"Clip", "Div", "Max", "Min", "Mod"}
-_AT_ZERO = {"Abs", "LeakyRelu", "PRelu", "Relu", "Sign"}
-_ROUNDING = {"Ceil", "Floor", "Round", "Relu", "LeakyRelu"}
+_PASSED = (Passing.ALIKE, Passing.ELSEWHERE, Passing.SPLICED)
 _QUANTITIES = ("alpha", "bias", "ends", "k", "lambd", "max", "min", "pads", "split", "starts")
 _WORDS = ("classes_strings", "default_string", "keys_strings", "value_string", "value_strings")
 
@@ -155,21 +148,22 @@ def _decided(model: ir.Model) -> dict[str, tuple[Number, ...]]:
                 at_node(node)
 
     def at_node(node: ir.Node) -> None:
-        if node.op_type in _DECIDING:
+        row = described(node)
+        if Decides.AT_OPERANDS in row.decides:
             own = [n for value in node.inputs for n in _numbers_of(value)]
             for value in node.inputs:
                 tell(value, own)
-        elif node.op_type in _AT_ZERO:
+        elif Decides.AT_ZERO in row.decides:
             tell(node.inputs[0], [0])
         after = tuple(at[node.outputs[0]])
         if not after:
             return
-        if node.op_type in ALIKE | RESHAPING | SPLICING:
+        if row.passes in _PASSED:
             for value in moved(node):
                 tell(value, after)
             if node.op_type in ("Abs", "Neg"):
                 tell(node.inputs[0], [-n for n in after])
-        elif node.op_type in _ROUNDING:
+        elif Decides.AT_RESULTS in row.decides:
             tell(node.inputs[0], after)
         elif node.op_type in ("Add", "Sub", "Mul", "Div") and len(node.inputs) == 2:
             for position in (0, 1):

@@ -15,7 +15,8 @@ from collections.abc import Iterable
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.graphs import all_nodes, packed
+from onnx_scatterx.graphs import all_nodes
+from onnx_scatterx.operators import described
 
 _CONSTANT = 4
 _ROUNDINGS = 1 << 10  # the least number of roundings that is assumed
@@ -39,7 +40,7 @@ def roundings(*models: ir.Model) -> int:
 
 
 def _terms(node: ir.Node) -> int:
-    read = (node.inputs[at] for at in packed(node) if at < len(node.inputs))
+    read = (node.inputs[at] for at in described(node).packs if at < len(node.inputs))
     shapes = (v.shape.numpy() for v in read if v is not None and v.is_initializer() and v.shape)
     return max(map(_largest_sum, shapes), default=0)
 

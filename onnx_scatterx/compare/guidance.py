@@ -31,6 +31,8 @@ def without_functions(model: ir.Model) -> ir.Model:
     A function of another operator set is read as if it had the graph's. If functions cannot be
     inlined even then, they are left as they are.
     """
+    if not model.functions:
+        return model
     copy = cloned(model)
     for function in copy.functions.values():
         function.opset_imports.update(copy.opset_imports)

@@ -15,6 +15,7 @@ from onnx_scatterx.assumptions import evaluate
 from onnx_scatterx.compare.interface import Dim
 from onnx_scatterx.engine.analysis import index_ranges
 from onnx_scatterx.graphs import constant
+from onnx_scatterx.operators import READS, SCATTERS
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ WHOLE = frozenset([Bound(None, whole=True)])  # for elements that are used as nu
 UNKNOWN = frozenset([Bound(None)])  # for elements whose use is not known
 _MOST_COLUMNS = 64  # the most columns of indices, if the rank of the data is not known
 _STEP = frozenset([Bound(3, nonzero=True)])
-_WRITES = ("Scatter", "ScatterElements", "ScatterND")
+_WRITES = SCATTERS - {"TensorScatter"}
 
 
 def _all(*bounds: Bound) -> IndexConstraints:
@@ -123,9 +124,7 @@ def _extents_at(position: int) -> Callable[[ir.Node], dict[int, IndexConstraints
 
 
 USES: dict[str, Callable[[ir.Node], dict[int, IndexConstraints]]] = {
-    **dict.fromkeys(
-        ("Gather", "GatherElements", "GatherND", *_WRITES, "TensorScatter", "TopK"), _demanded
-    ),
+    **dict.fromkeys((*READS, *SCATTERS, "TopK"), _demanded),
     "OneHot": lambda node: {
         0: _all(*(Bound(int(c.ravel()[0])) for c in _constants(node.inputs[1:2]))),
         1: {None: SMALL},

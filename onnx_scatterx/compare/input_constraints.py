@@ -24,42 +24,14 @@ from onnx_scatterx.compare.index_bounds import (
     rank_of,
 )
 from onnx_scatterx.graphs import graphs_of
-
-ALIKE = {
-    "Abs", "Cast", "Clip", "Dropout", "Expand", "Identity", "Max", "Min", "Neg", "Optional",
-    "OptionalGetElement", "Scatter", "ScatterElements", "ScatterND", "TensorScatter", "Tile",
-    "Trilu", "Where",
-}  # fmt: skip
-"""Operators whose results are elements of an input, but for a limit or a sign."""
-RESHAPING = {
-    "Compress", "DepthToSpace", "Flatten", "Gather", "GatherElements", "GatherND", "ReduceMax",
-    "ReduceMin", "Reshape", "Reverse", "ReverseSequence", "Slice", "SpaceToDepth", "Split",
-    "Squeeze", "TopK", "Transpose", "Pad",
-}  # fmt: skip
-"""Operators whose results are elements of the first input, at other places."""
-SPLICING = {"Concat", "Unsqueeze"}
-"""Operators whose results are elements of all inputs, or of the first one, in other columns."""
-_SEVERAL = {
-    **dict.fromkeys(("Scatter", "ScatterElements", "ScatterND"), (0, 2)),
-    "TensorScatter": (0, 1),
-    "Where": (1, 2),
-}
-_ARITHMETIC = {
-    "Add", "BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor", "ConvInteger", "CumSum",
-    "DequantizeLinear", "Div", "Gemm", "MatMul", "MatMulInteger", "Mod", "Mul", "Pow",
-    "QLinearConv", "QLinearMatMul", "ReduceMean", "ReduceProd", "ReduceSum", "ReduceSumSquare",
-    "Sign", "Sub", "Sum",
-}  # fmt: skip
-COMPARISONS = {"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"}
+from onnx_scatterx.operators import Passing, described
 
 
 def moved(node: ir.Node) -> list[ir.Value]:
-    """Return the inputs whose elements are the results of a node of the three tables above."""
-    if node.op_type in ("Concat", "Max", "Min"):
-        return [value for value in node.inputs if value is not None]
-    positions = _SEVERAL.get(node.op_type, (0,))
-    values = (node.inputs[p] for p in positions if p < len(node.inputs))
-    return [value for value in values if value is not None]
+    """Return the inputs that pass to the results of a node, but for a limit or a sign."""
+    row = described(node)
+    places = row.moves or row.chooses or (0,)
+    return [v for place, v in enumerate(node.inputs) if place in places and v is not None]
 
 
 def input_constraints(model: ir.Model) -> dict[str, IndexConstraints]:
@@ -131,7 +103,8 @@ class _Backwards:
         if not node.outputs or not node.inputs:
             return
         asked = self.constraints[node.outputs[0]]
-        if node.op_type in COMPARISONS:
+        row = described(node)
+        if row.compares:
             for value in node.inputs:
                 self.ask(value, {None: WHOLE})
         elif _computes(node):
@@ -140,10 +113,10 @@ class _Backwards:
             for value in node.inputs[: 1 if use is not None else None]:
                 if anything or not passes:
                     self.ask(value, {None: WHOLE if anything else UNKNOWN})
-        if node.op_type in ALIKE:
+        if row.passes is Passing.ALIKE:
             for value in moved(node):
                 self.ask(value, asked)
-        elif node.op_type in RESHAPING:
+        elif row.passes is Passing.ELSEWHERE:
             self.ask(node.inputs[0], _anywhere(asked))
         elif node.op_type in ("Add", "Sub"):
             self.sum(node, asked)
@@ -155,7 +128,7 @@ class _Backwards:
             self.ask(value, asked if kept else _anywhere(asked))
         elif node.op_type == "Concat":
             self.concat(node, asked)
-        elif use is None and not _computes(node) and node.op_type not in COMPARISONS:
+        elif use is None and not _computes(node) and not row.compares:
             self.unknown(node)
 
     def sum(self, node: ir.Node, asked: IndexConstraints) -> None:
@@ -198,7 +171,7 @@ def _computes(node: ir.Node) -> bool:
     if node.op_type == "Cast":
         to = ir.DataType(node.attributes.get_int("to", 1))
         return to.is_floating_point() or to == ir.DataType.BOOL
-    return node.op_type in _ARITHMETIC
+    return described(node).passes is Passing.COMPUTED
 
 
 def _takes_anything(node: ir.Node, asked: IndexConstraints) -> bool:

@@ -23,7 +23,7 @@ from onnx_scatterx.compare.sizes import FREE, Combination
 
 _INT64 = np.iinfo(np.int64)
 _SPAN = 4096  # how many numbers are tried to find allowed ones
-_FEW = 4  # fewer elements are all hit on purpose, or none
+FEW = 4  # fewer elements are all hit on purpose, or none
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ class IntegerSampler:
     limit: int  # of the absolute values
     aims: Aims | None = None  # what is hit on purpose
     number: int = 0  # of the draw
+    every: bool = False  # whether few elements are hit in any case
 
     def draw(self, shape: tuple[int, ...]) -> np.ndarray:
         """Return integers in the range of their uses that satisfy the assumption."""
@@ -103,10 +104,10 @@ class IntegerSampler:
     ) -> np.ndarray:
         """Return values, of which some are landmarks, or landmarks less ``shift``."""
         turn = self.number + (0 if self.aims is None else self.aims.turn)
-        few = values.size < _FEW
-        if self.aims is None or not values.size or (few and turn % 3 == 2):
+        few = values.size < FEW
+        if self.aims is None or not values.size or (few and turn % 3 == 2 and not self.every):
             return values
-        bold = turn % 6 == 3 if few else turn % 4 == 1
+        bold = not self.every and (turn % 6 == 3 if few else turn % 4 == 1)
         least, most = int(self.dtype.min), int(self.dtype.max)
         nonzero = any(bound.nonzero for bound in bounds)
         marks = (

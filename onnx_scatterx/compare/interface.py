@@ -13,7 +13,8 @@ import onnx_ir as ir
 from onnx_scatterx.assumptions import FixedSizes, dims_of
 from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.fitting import declare_fixed
-from onnx_scatterx.graphs import RANDOM, all_nodes, cloned, constant, overridable
+from onnx_scatterx.graphs import all_nodes, cloned, constant, overridable
+from onnx_scatterx.operators import RANDOM
 
 Dim = int | str | None
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 Answer = Literal["same", "not proven", "different", "not compared"]
 SOLVER = "of the solver"
 SCHEMA = 1
+MOST_DRAWS = 40
+"""How many draws are run of a model whose runs are little work."""
 _SHOWN = 5
 
 
@@ -115,6 +117,11 @@ class Verification:
     the second model. `in_onnxruntime` are reasons, from the second model's metadata, why ONNX
     Runtime may compute other values. If the models ran in onnx's reference evaluator, `missing`
     says why they did not run in ONNX Runtime.
+
+    `work` are the steps of a run at the sizes that were accepted first, and `wanted` is how many
+    draws are enough for so much work; both are 0 if nobody asked. If `given_up`, no more draws were
+    made, because the refusals cannot depend on what is drawn. If `unequal`, the first model runs on
+    no draw in which all dims of one name are equal, and the draws have other dims.
     """
 
     draws: int
@@ -139,6 +146,10 @@ class Verification:
     in_onnxruntime: tuple[str, ...] = ()
     missing: str = ""
     empty_scans: int = 0
+    work: int = 0
+    wanted: int = 0
+    given_up: bool = False
+    unequal: bool = False
 
     @property
     def answer(self) -> Answer:
@@ -189,7 +200,8 @@ class Verification:
         what = "no run confirms the proof" if proven else "could not compare"
         if not self.draws:
             return f"{what}: no input was drawn"
-        otherwise = ", or gave other outputs every time" if self.unstable else ""
+        otherwise = ", whatever is drawn" * self.given_up
+        otherwise += ", or gave other outputs every time" * (self.unstable > 0)
         return f"{what}: the first model rejected every input{otherwise}: {self.rejections[0]}"
 
     def __bool__(self) -> bool:
@@ -248,6 +260,12 @@ class Verification:
         if self.fixed:
             fixed = ", ".join(f"{name} = {number}" for name, number in self.fixed.items())
             lines.append(f"  at the sizes that the second model has fixed: {fixed}")
+        if self.accepted and 0 < self.wanted < MOST_DRAWS and self.agrees:
+            line = f"  a run takes {self.work:.2g} steps, for which {self.wanted} sets are drawn"
+            lines.append(f"{line}: --samples draws more")
+        if self.unequal:
+            line = "  the first model runs on no set in which all dims of one name are equal: they"
+            lines.append(f"{line} differ in these sets")
         if self.sizes and self.accepted:
             sizes = "; ".join(f"{s} = {_numbers(n)}" for s, n in self.sizes.items())
             lines.append(f"  sizes: {sizes}")
@@ -324,6 +342,7 @@ class Verification:
         return {
             "schema": SCHEMA,
             **plain_fields(self, f"{names} {behind} assumed stated seed compared empty_scans"),
+            **plain_fields(self, "work wanted given_up unequal"),
             "seconds": round(self.seconds, 3),
             **plain_fields(self, "tolerance" if self.proof is None else "tolerance proof"),
         }

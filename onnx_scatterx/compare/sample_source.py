@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import onnx_ir as ir
@@ -13,13 +13,13 @@ from onnx_scatterx.assumptions import (
     Clause,
     check_clauses,
     names_in,
-    read_clauses,
 )
 from onnx_scatterx.compare.decisions import Decisions
 from onnx_scatterx.compare.guidance import looked_at, without_functions
 from onnx_scatterx.compare.input_constraints import input_constraints
 from onnx_scatterx.compare.interface import Input, Interface
 from onnx_scatterx.compare.landmarks import Aims, Dealer, Label
+from onnx_scatterx.compare.refusals import Farthest
 from onnx_scatterx.compare.result import Draw
 from onnx_scatterx.compare.sampler import (
     FLAVOURS,
@@ -29,13 +29,15 @@ from onnx_scatterx.compare.sampler import (
     rank_name,
 )
 from onnx_scatterx.compare.sizes import EQUAL_SIZES, Combination, SizeSearch, SizeSymbol
-from onnx_scatterx.engine.device import check_sizes
-from onnx_scatterx.errors import ModelError, ScatterXError, VerifyError
-from onnx_scatterx.files import AnyModel, load
-from onnx_scatterx.processes import NoReply, scratch
-from onnx_scatterx.runtime import Runner, as_file
+from onnx_scatterx.compare.work import FEW, LEAST_DRAWS, draws_for, steps
+from onnx_scatterx.errors import ScatterXError, VerifyError
+from onnx_scatterx.graphs import all_nodes
 
 Aimed = list[tuple[Dealer, frozenset[Label]]]
+_FEW_FLAVOURS = ("plain", "constants", "ties", "plain", "unit", "counting", "plain", "special")
+_HIDING = ("special", "tiny")  # flavours with a NaN, which hides differences
+_RELAXING = 60  # from this draw on, dims of one name differ in every other draw
+_DEARER = 1.5  # if draws are few, sizes with so many times the elements are not drawn
 _OVERRIDE = 0.3  # how often an overridable initializer is overridden
 
 
@@ -75,7 +77,7 @@ class Fits:
         elements = 0
         for sampler in self.samplers:
             shape = sampler.shape(sizes)
-            if shape is None:  # a dim is negative
+            if shape is None or not sampler.fits(shape):  # or a dim is negative
                 return False
             elements += math.prod(shape)
             own = sampler.own(sizes)
@@ -98,10 +100,15 @@ class SampleSource:
     fits: Fits
     seed: int
     policy: SamplingPolicy = THOROUGH
+    looked_at: ir.Model | None = None  # from which the work of a run follows
+    relaxed: "SampleSource | None" = None  # in which dims of one name differ
+    _few: int = 0  # how many draws are wanted, if they are few
+    _accepted: int = 0
     _put_off: int = 0  # how many draws had no flavour of their own
     _again: Combination | None = None  # sizes at which nothing is hit on purpose
     _aimed: Aimed = field(default_factory=list)  # what the last draw hit on purpose
     _doubted: Aimed = field(default_factory=list)  # and the draw before, which was refused
+    _last: "SampleSource | None" = None  # which made the last draw
 
     @classmethod
     def of(
@@ -115,7 +122,8 @@ class SampleSource:
         beside: ir.Model | None = None,
     ) -> "SampleSource":
         """Return a source of inputs for a model, which also tell it from the model ``beside``."""
-        models = [looked_at(model), *(without_functions(m) for m in (beside,) if m is not None)]
+        looked = looked_at(model)
+        models = [looked, *(without_functions(m) for m in (beside,) if m is not None)]
         constraints, *also = map(input_constraints, models)
         decisions = Decisions.of(*models)
         inputs = (*face.inputs, *face.overridable)
@@ -126,7 +134,7 @@ class SampleSource:
         except ScatterXError as error:
             raise VerifyError(str(error)) from error
 
-        def sampler(turn: int, input_: Input) -> InputSampler:
+        def sampler(turn: int, input_: Input, independent: bool) -> InputSampler:
             name = input_.name
             near, more = decisions.at.get(name, ()), also[0].get(name, {}) if also else {}
             return InputSampler(
@@ -134,24 +142,31 @@ class SampleSource:
                 constraints.get(name, {}),
                 Aims(near, decisions.numbers, decisions.words, more, turn),
                 assumptions.get(name, NOTHING),
-                distrust_dims,
+                independent,
             )
 
-        samplers = [sampler(turn, i) for turn, i in enumerate(face.inputs)]
-        overridable = face.overridable if policy.overrides else ()
-        optional = [sampler(0, i) for i in overridable if i.default is not None]
-        rng = np.random.default_rng([seed, 1 << 20])
-        symbols = _symbols(samplers, assumptions)
-        fits = Fits(samplers, assumptions, policy.elements)
-        search = SizeSearch(
-            symbols,
-            fits,
-            rng,
-            equal_sizes=policy.equal_sizes,
-            equal_first=policy.equal_first,
-            telling=decisions.sizes if policy.on_purpose else (),
-        )
-        return cls(samplers, optional, search, fits, seed, policy)
+        places = {node.name or "": place for place, node in enumerate(all_nodes(model))}
+
+        def source(independent: bool) -> SampleSource:
+            samplers = [sampler(turn, i, independent) for turn, i in enumerate(face.inputs)]
+            overridable = face.overridable if policy.overrides else ()
+            optional = [sampler(0, i, independent) for i in overridable if i.default is not None]
+            fits = Fits(samplers, assumptions, policy.elements)
+            search = SizeSearch(
+                _symbols(samplers, assumptions),
+                fits,
+                np.random.default_rng([seed, 1 << 20]),
+                equal_sizes=policy.equal_sizes,
+                equal_first=policy.equal_first,
+                telling=decisions.sizes if policy.on_purpose else (),
+                farthest=Farthest(places),
+            )
+            return cls(samplers, optional, search, fits, seed, policy, looked)
+
+        found = source(distrust_dims)
+        if not distrust_dims and policy.on_purpose and _share_names(face.inputs):
+            found.relaxed = source(True)
+        return found
 
     @property
     def varies(self) -> bool:
@@ -163,12 +178,45 @@ class SampleSource:
         drawn = map(self.draw, range(6 * samples + 60))
         yield from (each for each in drawn if each is not None)
 
+    @property
+    def is_relaxed(self) -> bool:
+        """Whether the model was run only on inputs in which dims of one name differ."""
+        return self.relaxed is not None and bool(self.relaxed.search.accepted)
+
+    def settle(self, sizes: Combination) -> tuple[int, int]:
+        """Return the work of a run at accepted sizes, and how many draws are enough for it."""
+        if self.is_relaxed and self.relaxed is not None:
+            return self.relaxed.settle(sizes)
+        assert self.looked_at is not None
+        shapes = {s.input.name: shape for s in self.samplers if (shape := s.shape(sizes))}
+        work = steps(self.looked_at, shapes)
+        few = any(s.is_hit_alone(sizes) for s in self.samplers)
+        wanted = draws_for(work, 3 if few else LEAST_DRAWS)
+        if wanted <= FEW:
+            self._few = wanted
+            base = self._elements(sizes)
+            self.search.is_cheap = lambda other: self._elements(other) <= _DEARER * base
+        return work, wanted
+
+    def _elements(self, sizes: Combination) -> int:
+        return 1 + sum(math.prod(sampler.shape(sizes) or ()) for sampler in self.samplers)
+
+    def _asked(self, number: int) -> "SampleSource":
+        """Return the source of the next draw: dims of one name differ if nothing else is left."""
+        if self.relaxed is None or self.search.accepted:
+            return self
+        other = number >= _RELAXING and number % 2 == 1
+        return self.relaxed if self.is_relaxed or other else self
+
     def draw(self, number: int) -> tuple[Draw, Combination, bool] | None:
         """Return a draw, its combination of sizes, and whether an initializer is overridden.
 
         The result is None if a declared dim is negative at the next sizes, or if no drawn input
         satisfies all assumptions.
         """
+        self._last = self._asked(number)
+        if self._last is not self:
+            return self._last.draw(number)
         rng = np.random.default_rng([self.seed, number])
         sizes = self.search.next() if self._again is None else self._again
         tells = self.search.is_at_constants(sizes)
@@ -182,8 +230,13 @@ class SampleSource:
             flavour = flavours[0]
         else:
             flavour = flavours[(number - self._put_off) % len(flavours)]
+        if self._few:
+            flavour = _FEW_FLAVOURS[self._accepted % len(_FEW_FLAVOURS)]
+        elif not self.search.accepted and self.policy.on_purpose and flavour in _HIDING:
+            flavour = flavours[0]  # it may be one of few draws
         at = number if known and self.policy.on_purpose else None
-        feeds = {d.input.name: d.draw(rng, sizes, flavour, at) for d in self.samplers}
+        every = self._few > 0
+        feeds = {d.input.name: d.draw(rng, sizes, flavour, at, every) for d in self.samplers}
         overridden = {
             d.input.name: _override(d, rng, flavour, sizes)
             for d in self.optional
@@ -199,12 +252,18 @@ class SampleSource:
         shown = {s.name: sizes[s.name] for s in self.search.symbols if not s.limit}
         return Draw(number, shown, flavour, feeds | overridden), sizes, bool(overridden)
 
-    def tell(self, sizes: Combination, accepted: bool, overridden: bool = False) -> None:
-        """Learn whether the model accepted the last draw.
+    def tell(
+        self, sizes: Combination, accepted: bool, overridden: bool = False, reason: str = ""
+    ) -> None:
+        """Learn whether the model accepted the last draw, or why not.
 
         If what was hit on purpose may be why it did not, the next draw has the same sizes, and
         nothing is hit on purpose there.
         """
+        if self._last is not None and self._last is not self:
+            self._last.tell(sizes, accepted, overridden, reason)
+            return
+        self._accepted += accepted
         again, self._again = self._again is not None, None
         if again:  # the draw before was refused
             doubted, self._doubted = self._doubted, []
@@ -219,7 +278,13 @@ class SampleSource:
         if accepted:
             _tell(self._aimed, True)
         if accepted or not overridden:
-            self.search.tell(sizes, accepted)
+            self.search.tell(sizes, accepted, reason)
+
+
+def _share_names(inputs: Sequence[Input]) -> bool:
+    """Return whether a dim of two inputs has the same name."""
+    names = [name for i in inputs for name in {dim for dim in i.dims or () if isinstance(dim, str)}]
+    return len(set(names)) < len(names)
 
 
 def _tell(aimed: Aimed, accepted: bool) -> None:
@@ -259,59 +324,3 @@ def _override(
     return InputSampler(input_, sampler.constraints, sampler.aims, sampler.assumption).draw(
         rng, sizes, flavour
     )
-
-
-_SIZES = (64, 128, 32, 16, 256, 8, 4, 2, 1, 3, 512, 1024)
-_TIMEOUT = 120.0  # seconds of a run
-_ELEMENTS, _ELEMENTS_ASKED_FOR = 1 << 22, 1 << 28
-
-
-def valid_draws(
-    model: AnyModel,
-    samples: int = 1,
-    *,
-    sizes: Mapping[str, int] | None = None,
-    seed: int = 0,
-    library: str | None = None,
-) -> tuple[Draw, ...]:
-    """Return draws that a model accepts: ``samples`` of them, or fewer if more are not found.
-
-    Floats are normally distributed. ``sizes`` gives named dims a size. Other dims are all 64 in the
-    first draw if the model accepts this, and vary in the next draws. ``library`` has custom
-    operators. The model runs in a process of its own. Raises `ModelError` if ONNX Runtime cannot
-    load the model, and `VerifyError` if no draw is accepted or the model lacks a named dim.
-
-    >>> import onnx.parser
-    >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
-    ...     g (float[N, 2] x) => (float[N, 2] z) { z = Neg(x) }''')
-    >>> [draw.feeds["x"].shape for draw in valid_draws(model, sizes={"N": 3})]
-    [(3, 2)]
-    """
-    loaded = load(model)
-    check_sizes(loaded, sizes or {})
-    elements = _ELEMENTS_ASKED_FOR if sizes else _ELEMENTS
-    policy = SamplingPolicy(
-        ("plain",), _SIZES, elements, overrides=False, equal_first=True, on_purpose=False
-    )
-    assume = read_clauses({name: f"== {size}" for name, size in (sizes or {}).items()})
-    source = SampleSource.of(loaded, Interface.of(loaded), seed, assume, False, policy)
-    accepted: list[Draw] = []
-    reason = f"their declared dims cannot be met with up to {MOST_ELEMENTS} elements"
-    with scratch() as directory:
-        file = as_file(model, loaded, directory / "model.onnx")
-        with Runner(file, library) as runner:
-            failure = runner.load(_TIMEOUT)
-            if failure is not None:
-                raise ModelError(f"ONNX Runtime cannot load the model: {failure.reason}")
-            for draw, combination, _ in source.draws(samples):
-                answer = runner.run(draw.feeds, _TIMEOUT)
-                source.tell(combination, not isinstance(answer, NoReply))
-                if isinstance(answer, NoReply):
-                    reason = answer.reason
-                    continue
-                accepted.append(replace(draw, outputs=answer))
-                if len(accepted) == (samples if source.varies else 1):
-                    break
-    if not accepted:
-        raise VerifyError(f"no inputs were found that the model accepts; give some: {reason}")
-    return tuple(accepted)

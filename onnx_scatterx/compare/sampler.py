@@ -13,7 +13,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.assumptions import NOTHING, Assumption, evaluate
 from onnx_scatterx.compare.index_bounds import IndexConstraints
-from onnx_scatterx.compare.integer_sampler import IntegerSampler
+from onnx_scatterx.compare.integer_sampler import FEW, IntegerSampler
 from onnx_scatterx.compare.interface import Input
 from onnx_scatterx.compare.landmarks import Aims, floats_near, moderate
 from onnx_scatterx.compare.sizes import FREE, Combination
@@ -27,6 +27,9 @@ MOST_DIMS = 32 if np.lib.NumpyVersion(np.__version__) < "2.0.0" else 64
 
 FLAVOURS = ("plain", "special", "counting", "constants", "ties", "special", "unit", "tiny")
 """The kinds of floats that are drawn, in turn: "constants" are mixed with numbers of the models."""
+
+MOST_BYTES = 10**9
+"""The most bytes of one drawn input."""
 
 _MOST_SPAN = 1 << 58  # the most elements that NumPy can address, with 16 bytes each
 _UNDRAWN = (ir.DataType.UNDEFINED, ir.DataType.COMPLEX64, ir.DataType.COMPLEX128)
@@ -68,10 +71,11 @@ class InputSampler:
         if len(dims) > MOST_DIMS:
             raise VerifyError(f"{name} has {len(dims)} dims; NumPy can draw at most {MOST_DIMS}")
         least = self.least_elements
-        if least > MOST_ELEMENTS:
+        if least > MOST_ELEMENTS or self._bytes(least) > MOST_BYTES:
+            size = f"{least} elements, {self._bytes(least) / 1e9:.2f} GB, or more"
             raise VerifyError(
-                f"{name} of shape {list(dims)} has {least} elements or more; "
-                f"at most {MOST_ELEMENTS} are drawn; give inputs"
+                f"{name} of shape {list(dims)} has {size}; at most {MOST_ELEMENTS} elements and "
+                f"{MOST_BYTES / 1e9:g} GB are drawn; give inputs"
             )
         if not _is_array(dim for dim in dims if isinstance(dim, int)):
             raise VerifyError(f"{name} of shape {list(dims)} is too large for NumPy")
@@ -80,6 +84,15 @@ class InputSampler:
     def least_elements(self) -> int:
         """How many elements the input has if each dim that is not a number is 1."""
         return math.prod(dim for dim in self.input.dims or () if isinstance(dim, int))
+
+    def fits(self, shape: Iterable[int]) -> bool:
+        """Return whether an array of this shape is small enough to be drawn."""
+        return self._bytes(math.prod(shape)) <= MOST_BYTES
+
+    def _bytes(self, elements: int) -> int:
+        dtype = self.input.dtype
+        assert dtype is not None
+        return math.ceil(elements * (8 if dtype == ir.DataType.STRING else dtype.itemsize))
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -128,8 +141,12 @@ class InputSampler:
         sizes: Combination,
         flavour: str,
         number: int | None = None,
+        every: bool = False,
     ) -> np.ndarray:
-        """Return an array for the input in the draw of a number; without one, nothing is aimed."""
+        """Return an array for the input in the draw of a number; without one, nothing is aimed.
+
+        If ``every``, integers are hit on purpose in this draw in any case.
+        """
         shape = self.shape(sizes)
         assert shape is not None
         dtype = self.input.dtype
@@ -141,7 +158,7 @@ class InputSampler:
         if dtype == ir.DataType.BOOL:
             return np.asarray(mask(rng, shape))
         if dtype.is_integer():
-            values = self._integers(rng, sizes, aims, number or 0).draw(shape)
+            values = self._integers(rng, sizes, aims, number or 0, every).draw(shape)
             return np.asarray(values).astype(dtype.numpy())
         with np.errstate(all="ignore"):
             values = np.asarray(floats(rng, shape, flavour)).astype(dtype.numpy())
@@ -149,13 +166,26 @@ class InputSampler:
                 _aim_floats(values, rng, aims, flavour == "special")
             return values
 
+    def is_hit_alone(self, sizes: Combination) -> bool:
+        """Return whether a draw has one index or few, so that each end needs a draw of its own."""
+        bounds = (bound for each in self.constraints.values() for bound in each)
+        shape = self.shape(sizes)
+        few = shape is not None and 0 < math.prod(shape) < FEW
+        return self.is_integer and few and any(bound.size is not None for bound in bounds)
+
     def _integers(
-        self, rng: np.random.Generator, sizes: Combination, aims: Aims | None, number: int
+        self,
+        rng: np.random.Generator,
+        sizes: Combination,
+        aims: Aims | None,
+        number: int,
+        every: bool,
     ) -> IntegerSampler:
         assert self.input.dtype is not None
         limit = sizes.get(limit_name(self.input.name), FREE)
-        known = self.constraints, self.assumption, sizes, self.own(sizes), limit
-        return IntegerSampler(rng, self.input.dtype, *known, aims, number)
+        own = self.own(sizes)
+        known = self.constraints, self.assumption, own | sizes, own, limit
+        return IntegerSampler(rng, self.input.dtype, *known, aims, number, every)
 
 
 def _like(words: tuple[str, ...], rng: np.random.Generator) -> list[str]:

@@ -1,37 +1,37 @@
 """Runs two models on one draw after another, and compares their outputs.
 
-Each draw is run without graph optimizations. If the first model gives the same bits under ONNX
-Runtime's default options, both models are compared under these options, too. Then floats may differ
-by rounding if ONNX Runtime fuses different nodes of the two models. If the first model runs only
-under the default options, the models are compared there alone, and rounding counts.
+Each draw is run without graph optimizations at first. When all draws were, both models are loaded
+under ONNX Runtime's default options. If the first model gives the same bits there, the two are
+compared under these options, too. Then floats may differ by rounding if ONNX Runtime fuses
+different nodes of the two models. If the first model runs only under the default options, the
+models are compared there alone, and rounding counts.
 """
 
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeAlias, cast
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from onnx_scatterx.compare.array_diff import (
-    ArrayDifference,
-    Tolerance,
-    compare,
-    count_zero_signs,
-)
-from onnx_scatterx.compare.empty_scans import is_without_iterations
-from onnx_scatterx.compare.fused_rounding import is_rounding
-from onnx_scatterx.compare.result import Difference, Draw, Verification
+from onnx_scatterx.compare.equality import Equality
+from onnx_scatterx.compare.refusals import Refusals
+from onnx_scatterx.compare.result import MOST_DRAWS, Difference, Draw, Verification
 from onnx_scatterx.compare.sample_source import SampleSource
+from onnx_scatterx.compare.two_sessions import TwoSessions
+from onnx_scatterx.compare.waiting_draws import Waiting, WaitingDraws, digest
+from onnx_scatterx.compare.work import FEW
 from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.processes import NoReply
 from onnx_scatterx.runtime import Runner
 
-_Shapes: TypeAlias = "tuple[tuple[int, ...], tuple[int, ...]]"
 _DIFFERING_DRAWS = 3  # after so many draws with a difference, no more are run
 _REASONS = 3
+_OTHERS = 2  # if runs are much work, and so many first draws have other bits, the others do, too
+_DOUBTS = (4, 8, 16, 32, 64, 128)  # these draws are run under the default options, too
 
 
 @dataclass
@@ -41,16 +41,16 @@ class SessionPair:
     before: Runner
     after: Runner
     timeout: float  # seconds of one run, and those after which no draw begins
-    forgiven: frozenset[str] = frozenset()  # outputs in which a zero may change its sign
-    tolerance: Tolerance | None = None  # of floats; None: bit for bit
-    fused: bool = False  # whether both models load under the default options
-    roundings: int = 1  # in a row, about, on the way to an element
-    strict_zeros: bool = False  # whether each sign of a zero counts
-    iterated: Mapping[str, frozenset[int]] = field(default_factory=dict)
-    """The axes along which both models stack an output in Loops."""
+    equal: Equality = field(default_factory=Equality)
+    directory: Path | None = None  # where large inputs are kept
+    only_fused: bool = False  # whether the first model loads under the default options only
 
     def __post_init__(self) -> None:
-        self.so_far = Verification(0, 0, tolerance=self.tolerance, missing=self.before.missing)
+        missing = self.before.missing
+        self.so_far = Verification(0, 0, tolerance=self.equal.tolerance, missing=missing)
+        self._sessions = TwoSessions(self.before, self.after, self.timeout)
+        self._waiting = WaitingDraws(self.directory)
+        self._refusal = ""  # the error of the last draw
 
     def _add(self, **more: Any) -> None:
         """Add numbers and entries to the fields of the answer."""
@@ -63,47 +63,28 @@ class SessionPair:
         The first model may load under the default options only.
         """
         failure = self.before.load(self.timeout)
-        if failure is not None and (
-            failure.kind != "error" or self.before.load(self.timeout, fused=True) is not None
-        ):
+        if failure is None:
+            missing = self._sessions.load(self.after)
+            if missing is not None and _UNKNOWN_OPERATOR.search(missing.reason):
+                raise VerifyError(_cannot_load("the second model", missing.reason, self.after))
+            return None if missing is None else f"the second model does not load: {missing.reason}"
+        fused = failure.kind == "error" and self._sessions.load(self.before, fused=True) is None
+        if not fused:
             raise VerifyError(_cannot_load("the first model", failure.reason, self.before))
-        missing = self._load(self.after)
-        if missing is None or failure is not None:
-            return self._load_fused()
-        if _UNKNOWN_OPERATOR.search(missing.reason):
-            raise VerifyError(_cannot_load("the second model", missing.reason, self.after))
-        return f"the second model does not load: {missing.reason}"
+        self.only_fused = True
+        return self._fused_failure()
 
-    def _load_fused(self) -> str | None:
-        if self._load(self.before, fused=True) is not None:
-            return None  # the models are not compared under the default options
-        failure = self._load(self.after, fused=True)
-        self.fused = failure is None
+    def _fused_failure(self) -> str | None:
+        """Load the second model under the default options; return why it does not load."""
+        failure = self._sessions.load(self.after, fused=True)
         if failure is None:
             return None
         return f"the second model does not load under the default options: {failure.reason}"
 
-    def _load(self, runner: Runner, *, fused: bool = False) -> NoReply | None:
-        """Load a model; if memory is short, end the other model's process and load again."""
-        failure = runner.load(self.timeout, fused=fused)
-        if failure is None or not failure.is_of_memory:
-            return failure
-        self._other(runner).close()
-        failure = runner.reload(self.timeout, fused=fused)
-        if failure is not None and failure.is_of_memory and runner is self.after:
-            raise VerifyError(f"not enough memory to load the second model: {failure.reason}")
-        return failure
-
     def _run(
         self, runner: Runner, draw: Draw, timeout: float, *, fused: bool = False
     ) -> dict[str, np.ndarray] | NoReply:
-        """Run a model; if memory is short, end the other model's process and run again."""
-        answer = runner.run(draw.feeds, timeout, fused=fused)
-        if not isinstance(answer, NoReply) or not answer.is_of_memory:
-            return answer
-        self._other(runner).close()
-        runner.close()  # its process may keep memory of earlier runs
-        answer = runner.run(draw.feeds, timeout, fused=fused)
+        answer = self._sessions.run(runner, draw.feeds, timeout, fused=fused)
         # Under the default options the first model need not run.
         needed = not self.so_far.differences and (runner is self.after or not fused)
         if needed and isinstance(answer, NoReply) and answer.is_of_memory:
@@ -111,108 +92,177 @@ class SessionPair:
             raise VerifyError(f"not enough memory for the {which} model on {draw}: {answer.reason}")
         return answer
 
-    def _other(self, runner: Runner) -> Runner:
-        return self.before if runner is self.after else self.after
-
     def many(
         self,
         source: SampleSource,
-        samples: int,
+        samples: int | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        """Run draws until enough were accepted, or more draws would show nothing new."""
+        """Run draws until enough were accepted, or more draws would show nothing new.
+
+        Without ``samples``, so many are enough as follow from the work of a run.
+        """
         deadline = time.monotonic() + self.timeout  # the time of a proof does not count
-        wanted = self.so_far.accepted + (samples if source.varies else 1)
-        for draw, sizes, overridden in source.draws(samples):
+        before, refusals = self.so_far.accepted, Refusals()
+        wanted = (MOST_DRAWS if samples is None else samples) if source.varies else 1
+        for draw, sizes, overridden in source.draws(wanted):
             accepted = self.one(draw)
+            source.tell(sizes, accepted, overridden, self._refusal)
+            if accepted and samples is None and not self.so_far.work:
+                work, enough = source.settle(sizes)
+                wanted = min(wanted, enough)
+                self.so_far = replace(self.so_far, work=max(work, 1), wanted=wanted)
             if progress is not None:
-                progress(self.so_far.accepted, wanted)
-            source.tell(sizes, accepted, overridden)
-            differing = len({difference.draw.number for difference in self.so_far.differences})
-            if self.so_far.accepted >= wanted or differing >= _DIFFERING_DRAWS:
-                return
+                progress(self.so_far.accepted, before + wanted)
+            if self.so_far.accepted >= before + wanted or self._is_decided:
+                break
             if time.monotonic() > deadline:
-                return
+                break
+            if self.so_far.accepted == before and not accepted:
+                refusals.add(self._refusal, sizes)
+                if refusals.are_final:
+                    self.so_far = replace(self.so_far, given_up=True)
+                    break
+        self.so_far = replace(self.so_far, unequal=source.is_relaxed)
+
+    @property
+    def _is_decided(self) -> bool:
+        """Whether so many draws show a difference that no more are run."""
+        differing = {difference.draw.number for difference in self.so_far.differences}
+        return len(differing) >= _DIFFERING_DRAWS
 
     def one(self, draw: Draw) -> bool:
-        """Run both models on one draw; return whether the original accepted it."""
+        """Run both models on one draw; return whether the original accepted it.
+
+        What differs under the default options is found by `finish`.
+        """
         self._add(draws=1)
+        self._refusal = ""
         start = time.monotonic()
-        expected = self.before.run(draw.feeds, self.timeout)
-        only_fused = isinstance(expected, NoReply) and self._tries_fused(expected)
-        if only_fused:
+        fused = self.only_fused
+        # If memory is short for the first model, it does not accept the draw.
+        expected = self._sessions.run(
+            self.before, draw.feeds, self.timeout, fused=fused, again=fused
+        )
+        if isinstance(expected, NoReply) and self._tries_fused(draw, expected):
             start = time.monotonic()
             without, expected = expected, self._run(self.before, draw, self.timeout, fused=True)
+            fused = True
             expected = without if isinstance(expected, NoReply) else expected
         if isinstance(expected, NoReply):
             self._add(crashed=expected.kind == "crash")
             self._reject(draw, expected.reason)
+            self._refusal = expected.reason if expected.kind == "error" else ""
             return False
         # The second model may be slower, up to 50 times.
         patience = max(self.timeout, 50 * (time.monotonic() - start))
-        actual = self._run(self.after, draw, patience, fused=only_fused)
-        found, empty = self._without_empty(self._differences(draw, expected, actual))
-        differences = [replace(each, fused=only_fused, only_fused=only_fused) for each in found]
-        if differences and not self._repeats(draw, expected, fused=only_fused):
-            return self._is_unstable(draw)
-        is_fused = only_fused
-        if not differences and self.fused and not only_fused:
-            fused = self._fused_differences(draw, expected, patience)
-            is_fused = fused is not None
-            differences, more = self._without_empty(fused or [])
-            empty = empty or more
+        differences: list[Difference] = []
+        empty = False
+        if not fused:
+            actual = self._run(self.after, draw, patience)
+            differences, empty = self.equal.without_empty(
+                self.equal.differences(draw, expected, actual)
+            )
             if differences and not self._repeats(draw, expected):
                 return self._is_unstable(draw)
+            signs = self.equal.zero_signs(expected, actual)
+            self._add(differences=tuple(differences), zero_signs=signs, empty_scans=empty)
+        if not differences:
+            waiting = Waiting(draw, digest(expected), fused, patience, empty=empty)
+            self._waiting.add(waiting)
         sizes = dict(self.so_far.sizes)
         for symbol, size in draw.sizes.items():
             sizes[symbol] = tuple(sorted({*sizes.get(symbol, ()), size}))
         self.so_far = replace(self.so_far, sizes=sizes)
-        signs = 0
-        if not isinstance(actual, NoReply):
-            both = [n for n in expected if n in actual and self._forgives(n)]
-            signs = sum(count_zero_signs(expected[name], actual[name]) for name in both)
-        self._add(accepted=1, differences=tuple(differences), zero_signs=signs)
-        self._add(only_fused=only_fused, unfused=not is_fused, empty_scans=empty)
+        self._add(accepted=1, only_fused=fused, unfused=not fused)
         return True
 
-    def _without_empty(self, found: Iterable[Difference]) -> tuple[list[Difference], bool]:
-        """Return the differences that count, and whether others are of empty scan outputs."""
-        found = list(found)
-        counted = [each for each in found if not self._is_empty_scan(each)]
-        return counted, len(counted) < len(found)
+    def finish(self) -> str | None:
+        """Compare under the default options on all draws that wait.
 
-    def _is_empty_scan(self, difference: Difference) -> bool:
-        """Return whether only dims of a scan output differ, and its Loop ran no iteration."""
-        axes, found = self.iterated.get(difference.output, frozenset()), difference.found
-        shapes = found.before, found.after
-        return found.kind == "shape" and is_without_iterations(*cast(_Shapes, shapes), axes)
+        Return why only the second model does not load under them, or None.
+        """
+        deadline = time.monotonic() + self.timeout
+        try:
+            if not self._waiting.found or self._sessions.load(self.before, fused=True) is not None:
+                return None
+            failure = self._fused_failure()
+            if failure is not None:
+                return failure
+            rest: list[Waiting] = []
+            for tried, waiting in enumerate(self._waiting.found):
+                others = 0 < self.so_far.wanted <= FEW and len(rest) >= _OTHERS
+                if not self._goes_on(deadline) or (others and len(rest) == tried):
+                    break
+                if not self._ran(waiting):
+                    rest.append(waiting)
+            if self.equal.tolerance is not None:  # whose hash differs may still be near enough
+                near = [w for w in rest if self._goes_on(deadline) and self._is_near(w)]
+                for waiting in near:
+                    if self._goes_on(deadline):
+                        self._ran(waiting, near=True)
+        finally:
+            self._waiting.close()
+        return None
 
-    def _tries_fused(self, failure: NoReply) -> bool:
+    def _goes_on(self, deadline: float) -> bool:
+        return not self._is_decided and time.monotonic() <= deadline
+
+    def _is_near(self, waiting: Waiting) -> bool:
+        """Return whether the first model gives about the same under the default options."""
+        draw = self._waiting.draw(waiting)
+        expected = self._run(self.before, draw, self.timeout)
+        if isinstance(expected, NoReply):
+            return False
+        again = self._run(self.before, draw, self.timeout, fused=True)
+        return not any(self.equal.differences(draw, expected, again, own=True))
+
+    def _ran(self, waiting: Waiting, *, near: bool = False) -> bool:
+        """Compare on a draw under the default options, if the first model gives the same there.
+
+        With ``near``, what it gives is near enough.
+        """
+        draw = self._waiting.draw(waiting)
+        expected = self._run(self.before, draw, self.timeout, fused=True)
+        if isinstance(expected, NoReply):
+            return False
+        is_same = near or digest(expected) == waiting.outputs
+        if not is_same and not waiting.only_fused:
+            return False
+        actual = self._run(self.after, draw, waiting.patience, fused=True)
+        found = [replace(d, fused=True) for d in self.equal.differences(draw, expected, actual)]
+        counted = found
+        if not waiting.only_fused:
+            counted = [each for each in found if not self._rounds(each, expected, actual)]
+            self._add(rounded=len(counted) < len(found), unfused=-1)
+        differences, empty = self.equal.without_empty(
+            replace(each, only_fused=waiting.only_fused) for each in counted
+        )
+        if differences and not is_same and not self._repeats(draw, expected, fused=True):
+            self._add(accepted=-1, only_fused=-1)
+            self._is_unstable(draw)
+            return True
+        if waiting.only_fused:
+            self._add(zero_signs=self.equal.zero_signs(expected, actual))
+        self._add(differences=tuple(differences), empty_scans=empty and not waiting.empty)
+        return True
+
+    def _tries_fused(self, draw: Draw, failure: NoReply) -> bool:
         """Return whether a draw that failed without optimizations is run under the default ones.
 
-        That is so until a draw was accepted without optimizations.
+        That is so until a draw was accepted without optimizations. Most refusals of drawn inputs
+        are believed, since they are about sizes.
         """
         none = self.so_far.accepted == self.so_far.only_fused
-        return self.fused and none and failure.kind == "error"
+        doubted = draw.number < 0 or self.so_far.only_fused > 0 or self.so_far.draws in _DOUBTS
+        can = failure.kind == "error" and not self.only_fused and not self.before.missing
+        return none and doubted and can
 
     def _is_unstable(self, draw: Draw) -> bool:
         """Note that the first model gives other outputs in each run; return False."""
         self._add(unstable=1)
         self._reject(draw, "the first model gives other outputs every time")
         return False
-
-    def _fused_differences(
-        self, draw: Draw, expected: Mapping[str, np.ndarray], patience: float
-    ) -> list[Difference] | None:
-        """Compare under the default options; None if the first model gives other outputs there."""
-        again = self._run(self.before, draw, self.timeout, fused=True)
-        if isinstance(again, NoReply) or any(self._differences(draw, expected, again, own=True)):
-            return None
-        actual = self._run(self.after, draw, patience, fused=True)
-        found = [replace(each, fused=True) for each in self._differences(draw, again, actual)]
-        counted = [each for each in found if not self._rounds(each, again, actual)]
-        self._add(rounded=len(counted) < len(found))
-        return counted
 
     def _rounds(
         self,
@@ -221,53 +271,20 @@ class SessionPair:
         after: Mapping[str, np.ndarray] | NoReply,
     ) -> bool:
         """Return whether a difference is rounding by nodes that are fused in one model only."""
-        if isinstance(after, NoReply):
-            return False
-        one, other = (outputs.get(difference.output) for outputs in (before, after))
-        if one is None or other is None or not is_rounding(one, other, self.roundings):
-            return False
-        if self.strict_zeros and count_zero_signs(one, other):
-            return False
-        return not self._fuses_alike
+        return self.equal.is_rounding(difference, before, after) and not self._fuses_alike
 
     @cached_property
     def _fuses_alike(self) -> bool:
         """Whether ONNX Runtime adds and removes the same nodes and packed operands in both."""
-        one, other = (runner.fused_nodes(self.timeout) for runner in (self.before, self.after))
+        one, other = self._sessions.fused_nodes()
         return one is not None and one == other
-
-    def _forgives(self, output: str) -> bool:
-        """Return whether the sign of a zero may differ in an output, or in an element of it."""
-        return output in self.forgiven or output.rpartition("[")[0] in self.forgiven
-
-    def _differences(
-        self,
-        draw: Draw,
-        expected: Mapping[str, np.ndarray],
-        actual: Mapping[str, np.ndarray] | NoReply,
-        own: bool = False,
-    ) -> Iterator[Difference]:
-        """Compare outputs. If `own`, both are of the first model, and the sign of a zero counts."""
-        if isinstance(actual, NoReply):
-            yield Difference(draw, "", ArrayDifference("failed", None, actual.reason))
-            return
-        for name in [*expected, *(name for name in actual if name not in expected)]:
-            if name not in actual or name not in expected:
-                yield Difference(
-                    draw, name, ArrayDifference("missing", name in expected, name in actual)
-                )
-                continue
-            zeros = not own and self._forgives(name)
-            mismatch = compare(expected[name], actual[name], zeros=zeros, tolerance=self.tolerance)
-            if mismatch is not None:
-                yield Difference(draw, name, mismatch)
 
     def _repeats(
         self, draw: Draw, expected: Mapping[str, np.ndarray], *, fused: bool = False
     ) -> bool:
         """Return whether the first model gives the same outputs again."""
         again = self._run(self.before, draw, self.timeout, fused=fused)
-        return not any(self._differences(draw, expected, again, own=True))
+        return not any(self.equal.differences(draw, expected, again, own=True))
 
     def _reject(self, draw: Draw, reason: str) -> None:
         if len(self.so_far.rejections) < _REASONS:

@@ -5,6 +5,9 @@ those of equal numbers. An accepted combination is grown, symbol by symbol, unti
 and few are small. Then each of its symbols is set to 0, 1, 2 and the neighbours of its size, and in
 turn to more than 100, to constants of the models, and to the numbers beside these. Then accepted
 combinations are varied at random.
+
+As long as none is accepted, the numbers in the refusals are tried, too: a runtime names the sizes
+that it wants.
 """
 
 import math
@@ -16,6 +19,7 @@ from itertools import combinations, islice
 import numpy as np
 
 from onnx_scatterx.assumptions import NOTHING, Assumption
+from onnx_scatterx.compare.refusals import Farthest
 
 Combination = dict[str, int]
 Trials = Generator[Combination, bool, None]
@@ -27,6 +31,7 @@ _TELLING = (4, 1, 0)  # equal sizes to try if small different sizes were accepte
 _ENOUGH = 3  # after so many accepted combinations of equal sizes, larger ones are not tried
 _LARGE = 16
 _GROWN = (9, 6, 4)
+_HINTED = 3  # so many sizes from refusals are tried after each of the others
 _PATIENCE = 20  # how often sizes that fit are looked for
 _OFTEN = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 16, 17, 24, 32, 33, 64, 100)
 _MANY = 131  # more than 100
@@ -72,6 +77,7 @@ class SizeSearch:
     equal_sizes: Sequence[int] = EQUAL_SIZES
     equal_first: bool = False
     telling: Sequence[int] = ()
+    farthest: Farthest = field(default_factory=Farthest)
 
     def __post_init__(self) -> None:
         self._sizes = [symbol for symbol in self.symbols if not symbol.limit]
@@ -82,6 +88,7 @@ class SizeSearch:
         self._plan = self._trials()
         self._verdict: bool | None = None
         self._at: list[Combination] = []  # what `_at_constants` proposed
+        self.is_cheap: Callable[[Combination], bool] = lambda _: True
 
     def next(self) -> Combination:
         """Return the combination to try next, which may not fit if none that fits is found."""
@@ -92,9 +99,12 @@ class SizeSearch:
         """Return whether a combination was proposed because a model may differ at its sizes."""
         return combination in self._at
 
-    def tell(self, combination: Combination, accepted: bool) -> None:
-        """Learn whether the model ran at the combination that was proposed last."""
+    def tell(self, combination: Combination, accepted: bool, reason: str = "") -> None:
+        """Learn whether the model ran at the combination that was proposed last, or why not."""
         self._verdict = accepted
+        if not self.accepted:
+            sizes = {symbol.name: combination[symbol.name] for symbol in self._sizes}
+            self.farthest.add(reason, sizes)
         for pair in combination.items():
             self._tried[pair] += 1
             self._good[pair] += accepted
@@ -105,9 +115,9 @@ class SizeSearch:
 
     def _trials(self) -> Trials:
         if not self.equal_first:
-            yield from self._differing_sizes()
+            yield from self._hinted(self._differing_sizes())
         is_free = any(min(self._numbers(c), default=0) < 8 for c in self.accepted)
-        yield from self._equal_sizes(_TELLING if is_free else self.equal_sizes)
+        yield from self._hinted(self._equal_sizes(_TELLING if is_free else self.equal_sizes))
         while not self.accepted:
             yield self._blind()
         yield from self._growing()
@@ -115,6 +125,24 @@ class SizeSearch:
         yield from _in_turn(self._around(base), self._at_constants(base))
         while True:
             yield self._varied()
+
+    def _hinted(self, trials: Trials) -> Trials:
+        """Try sizes that follow from refusals, too."""
+        answer: bool | None = None
+        while True:
+            try:
+                proposed = next(trials) if answer is None else trials.send(answer)
+            except StopIteration:
+                return
+            answer = yield proposed
+            limits = {s.name: FREE for s in self._limits}
+            hinted = (
+                limits | {s.name: s.nearest(sizes[s.name]) for s in self._sizes}
+                for sizes in self.farthest.proposals()
+            )
+            for combination in islice(filter(self._is_new, hinted), _HINTED):
+                if not self.accepted:
+                    yield combination
 
     def _differing_sizes(self) -> Trials:
         """Give all symbols different sizes, rising or falling, until some are accepted."""
@@ -227,6 +255,8 @@ class SizeSearch:
 
     def _is_new(self, combination: Combination) -> bool:
         if combination in self.accepted or not self.fits(combination):
+            return False
+        if not self.is_cheap(combination):
             return False
         return tuple(sorted(combination.items())) not in self._rejected
 

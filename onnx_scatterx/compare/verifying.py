@@ -19,6 +19,7 @@ import onnx_ir as ir
 from onnx_scatterx.assumptions import Assume, at_sizes, by_name, from_metadata, read_clauses
 from onnx_scatterx.compare.array_diff import Tolerance
 from onnx_scatterx.compare.empty_scans import iterated_axes
+from onnx_scatterx.compare.equality import Equality
 from onnx_scatterx.compare.fused_rounding import roundings
 from onnx_scatterx.compare.interface import (
     Input,
@@ -29,6 +30,7 @@ from onnx_scatterx.compare.interface import (
     require_deterministic,
     require_same_names,
 )
+from onnx_scatterx.compare.light_model import lighten
 from onnx_scatterx.compare.proving import (
     Promises,
     judged,
@@ -44,18 +46,17 @@ from onnx_scatterx.files import AnyModel, ModelSource, load
 from onnx_scatterx.graphs import all_nodes, graphs_of
 from onnx_scatterx.observer import Observer, Progress
 from onnx_scatterx.processes import scratch
-from onnx_scatterx.runtime import DeclaredInput, as_file, runner_of, validated_inputs
+from onnx_scatterx.runtime import DeclaredInput, ModelFile, as_file, runner_of, validated_inputs
 from onnx_scatterx.text import from_metadata as told_of
 
 Feed = Mapping[str, np.ndarray]
-SAMPLES = 40
 
 
 def verify(
     before: AnyModel,
     after: AnyModel,
     *,
-    samples: int = SAMPLES,
+    samples: int | None = None,
     seed: int = 0,
     assume: Assume = None,
     feeds: Iterable[Feed] | None = None,
@@ -87,7 +88,8 @@ def verify(
         before: the original: a path, a `ModelProto`, an `onnx_ir.Model`, or an object with one.
         after: the new model, as any of these, such as the `Result` of `optimize`. External data of
             a `ModelProto` are expected beside the other model.
-        samples: how many draws the original must accept.
+        samples: how many draws the original must accept. By default, 40 if a run is little work,
+            and fewer, down to 2 or 3, if it is much: the answer has the numbers.
         seed: the seed of the random draws.
         assume: constraints on symbols and integer inputs, such as `{"seq": "<= 4096"}` or
             `{"positions": "contiguous, nonnegative"}`, or statements, `["0 <= idx < n"]`. The
@@ -133,53 +135,56 @@ def verify(
     tolerance = _tolerance(rtol, atol, prove, strict_zeros)
     if prove:
         require_solver()
-    beside = ModelSource.of(before).directory or ModelSource.of(after).directory
-    first, second = load(before, beside), load(after, beside)
-    require_deterministic(first, "the first model")
-    require_deterministic(second, "the second model")
-    face, other_face = Interface.of(first), Interface.of(second)
-    require_same_names(face, other_face)
-    different = differences(face, other_face)
-    if different:
-        proof = unrun(different[0], refuted=True) if prove else None
-        return Verification(0, 0, interface=different, proof=proof, seed=seed)
-    try:
-        fixed = narrowing(first, second, distrust_dims)
-        promised = at_sizes(read_clauses(assume), fixed)
-        own = at_sizes(from_metadata(second.metadata_props), fixed)
-        assumed = tuple(dict.fromkeys((*promised, *own)))
-    except ScatterXError as error:
-        raise VerifyError(str(error)) from error
-    given = [_validated(feed, number, face) for number, feed in enumerate(feeds or (), 1)]
-    looked_at = narrowed(first, fixed)  # for analysis only: the original is run
-    at = Interface.of(looked_at)
-    promises = Promises((*at.inputs, *at.overridable), by_name(promised), distrust_dims)
-    source = None
-    if samples:
-        source = SampleSource.of(looked_at, at, seed, assumed, distrust_dims, beside=second)
-    if library is not None:
-        library = _existing(library)
     with contextlib.ExitStack() as stack:
         directory = stack.enter_context(scratch())
-        one = runner_of(as_file(before, first, directory / "before.onnx"), library)
+        beside = ModelSource.of(before).directory or ModelSource.of(after).directory
+        first, file = _opened(before, beside, directory / "before.onnx")
+        second, other_file = _opened(after, beside, directory / "after.onnx")
+        require_deterministic(first, "the first model")
+        require_deterministic(second, "the second model")
+        face, other_face = Interface.of(first), Interface.of(second)
+        require_same_names(face, other_face)
+        different = differences(face, other_face)
+        if different:
+            proof = unrun(different[0], refuted=True) if prove else None
+            return Verification(0, 0, interface=different, proof=proof, seed=seed)
+        try:
+            fixed = narrowing(first, second, distrust_dims)
+            promised = at_sizes(read_clauses(assume), fixed)
+            own = at_sizes(from_metadata(second.metadata_props), fixed)
+            assumed = tuple(dict.fromkeys((*promised, *own)))
+        except ScatterXError as error:
+            raise VerifyError(str(error)) from error
+        given = [_validated(feed, number, face) for number, feed in enumerate(feeds or (), 1)]
+        looked_at = narrowed(first, fixed)  # for analysis only: the original is run
+        at = Interface.of(looked_at)
+        promises = Promises((*at.inputs, *at.overridable), by_name(promised), distrust_dims)
+        source = None
+        if samples != 0:
+            source = SampleSource.of(looked_at, at, seed, assumed, distrust_dims, beside=second)
+        if library is not None:
+            library = _existing(library)
+        one = runner_of(file, library)
         stack.enter_context(one)
-        other = runner_of(as_file(after, second, directory / "after.onnx"), library)
+        other = runner_of(other_file, library)
         stack.enter_context(other)
         exact = strict_zeros or tolerance is not None  # a tolerance allows all signs of zeros
         forgiven = frozenset() if exact else outputs_of_new_where(first, second)
-        comparison = SessionPair(one, other, timeout, forgiven, tolerance)
-        comparison.roundings, comparison.strict_zeros = roundings(first, second), strict_zeros
         both = iterated_axes(second)
-        comparison.iterated = {
-            name: axes & both.get(name, axes) for name, axes in iterated_axes(first).items()
-        }
+        iterated = {n: axes & both.get(n, axes) for n, axes in iterated_axes(first).items()}
+        rounded = roundings(first, second)
+        equal = Equality(forgiven, tolerance, rounded, strict_zeros, iterated)
+        comparison = SessionPair(one, other, timeout, equal, directory)
+
+        def unloaded(why: str) -> Verification:
+            proof = unrun(why, refuted=True) if prove else None
+            nothing = replace(Verification(0, 0), tolerance=tolerance, missing=one.missing)
+            told = told_of(second.metadata_props)
+            return replace(nothing, seed=seed, interface=(why,), proof=proof, in_onnxruntime=told)
+
         failure = comparison.load()
         if failure is not None and not fixed.shapes:  # the first may not run at fixed sizes, either
-            why = told_of(second.metadata_props)
-            proof = unrun(failure, refuted=True) if prove else None
-            return replace(
-                comparison.so_far, seed=seed, interface=(failure,), proof=proof, in_onnxruntime=why
-            )
+            return unloaded(failure)
         for number, feed in enumerate(given):
             comparison.one(Draw(-1 - number, {}, "given", feed))
         proof = None
@@ -192,19 +197,35 @@ def verify(
             )
         if source is not None:
             comparison.many(source, samples, observer.counted("verifying"))
-    kept = () if source is None else tuple(map(str, assumed))  # given feeds may break assumptions
-    if proof is not None:
-        proof = judged(proof, comparison.so_far.differences, promises)
-    return replace(
-        comparison.so_far,
-        seed=seed,
-        seconds=time.monotonic() - start,
-        assumed=kept,
-        stated=tuple(str(clause) for clause in assumed if clause not in promised),
-        proof=proof,
-        fixed=dict(fixed.symbols),
-        in_onnxruntime=told_of(second.metadata_props),
-    )
+        late = comparison.finish()
+        if late is not None and not fixed.shapes:
+            return unloaded(late)
+        if late is not None and prove:
+            proof = unrun(late, refuted=False)
+        kept = (
+            () if source is None else tuple(map(str, assumed))
+        )  # given feeds may break assumptions
+        if proof is not None:
+            proof = judged(proof, comparison.so_far.differences, promises)
+        return replace(
+            comparison.so_far,
+            seed=seed,
+            seconds=time.monotonic() - start,
+            assumed=kept,
+            stated=tuple(str(clause) for clause in assumed if clause not in promised),
+            proof=proof,
+            fixed=dict(fixed.symbols),
+            in_onnxruntime=told_of(second.metadata_props),
+        )
+
+
+def _opened(given: AnyModel, beside: Path | None, written: Path) -> tuple[ir.Model, ModelFile]:
+    """Return a model and its file. Large tensors of a model that was a file are only there."""
+    model = load(given, beside)
+    file = as_file(given, model, written)
+    if ModelSource.of(given).path is not None:
+        lighten(model, lambda: load(given, beside))
+    return model, file
 
 
 def _tolerance(

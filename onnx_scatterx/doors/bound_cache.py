@@ -16,9 +16,7 @@ from onnx_scatterx.engine.lift import is_scatter
 from onnx_scatterx.engine.write import is_native
 from onnx_scatterx.files import AnyModel, load
 from onnx_scatterx.graphs import makers, reached, read_by
-
-_VIEWS = {"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"}
-"""Operators whose output may share the memory of their input."""
+from onnx_scatterx.operators import described
 
 
 @dataclass(frozen=True)
@@ -106,7 +104,7 @@ def _readers(graph: ir.Graph, cache: ir.Value) -> Iterable[ir.Node | ir.Value]:
         if shared.isdisjoint(read_by(node)):
             continue
         yield node
-        if node.op_type in _VIEWS and node.domain == "":
+        if described(node).keeps_order:
             shared.update(node.outputs)
             yield from (v for v in node.outputs if v.is_graph_output())
 

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from onnx_scatterx.files.data import graphs_in as graphs_in
     from onnx_scatterx.files.data import ir_tensors as ir_tensors
     from onnx_scatterx.files.data import locations as locations
+    from onnx_scatterx.files.data import replace_tensors as replace_tensors
     from onnx_scatterx.files.data import to_proto as to_proto
     from onnx_scatterx.files.io import Opened as Opened
     from onnx_scatterx.files.io import check_file as check_file
     from onnx_scatterx.files.io import load as load
     from onnx_scatterx.files.io import note_model as note_model
     from onnx_scatterx.files.io import open_model as open_model
-    from onnx_scatterx.files.merge import Original as Original
     from onnx_scatterx.files.model_source import AnyModel as AnyModel
     from onnx_scatterx.files.model_source import IrLike as IrLike
     from onnx_scatterx.files.model_source import MessageLike as MessageLike
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.files.outside import together as together
     from onnx_scatterx.files.parse import parsed as parsed
     from onnx_scatterx.files.reading import Files as Files
+    from onnx_scatterx.files.reading import files_read as files_read
     from onnx_scatterx.files.reading import known_reads as known_reads
     from onnx_scatterx.files.reading import note_read as note_read
     from onnx_scatterx.files.reading import open_regular as open_regular
@@ -51,13 +52,13 @@ else:
         __name__,
         {
             "check": "check_opset check_valid",
-            "data": "from_proto graphs_in ir_tensors locations to_proto",
+            "data": "from_proto graphs_in ir_tensors locations replace_tensors to_proto",
             "io": "Opened check_file load note_model open_model",
-            "merge": "Original",
             "model_source": "AnyModel IrLike MessageLike ModelSource",
             "outside": "follow_links is_within together",
             "parse": "parsed",
-            "reading": "Files known_reads note_read open_regular parse_toml read_toml recorded",
+            "reading": "Files files_read known_reads note_read open_regular parse_toml read_toml "
+            "recorded",
             "saving": "MESSAGE_LIMIT as_bytes save stage",
             "size": "file_size",
             "writing": "Writing",

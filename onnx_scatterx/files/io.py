@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import onnx
@@ -20,13 +22,16 @@ from onnx_scatterx.files.data import (
     check_texts,
     data_files,
     from_proto,
+    graphs_in,
     locations,
     to_proto,
 )
+from onnx_scatterx.files.merge import Original
 from onnx_scatterx.files.model_source import AnyModel, ModelSource
 from onnx_scatterx.files.outside import follow_links
 from onnx_scatterx.files.parse import MOST_BYTES, form_of, parsed
 from onnx_scatterx.files.reading import note_read, open_regular, read_regular
+from onnx_scatterx.graphs import cloned
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,43 @@ class Opened:
     message: onnx.ModelProto | None
     given: ModelSource
     ours: bool = False
+    directory: Path | None = None  # of its external data
+
+    def original(self) -> Callable[[], ir.Model]:
+        """Return what makes the model once more, unchecked, each time another one.
+
+        It is asked for before the model is changed, and used before the message is.
+
+        >>> text = '<ir_version: 8, opset_import: ["": 17]> g (float x) => (float y) {y = Neg(x)}'
+        >>> opened = open_model(onnx.parser.parse_model(text))
+        >>> original = opened.original()
+        >>> opened.model.graph.node(0).op_type = "Abs"
+        >>> original().graph.node(0).op_type
+        'Neg'
+        """
+        message = self.message
+        if message is None:
+            return partial(cloned, self.model)
+        stored = [t for graph in graphs_in(message) for t in getattr(graph, "initializer", ())]
+        names = [tensor.name for tensor in stored]
+
+        def read_again() -> ir.Model:
+            for tensor, name in zip(stored, names, strict=True):
+                if tensor.name != name:  # onnx_ir renames a weight's message with its value
+                    tensor.name = name
+            model = _sorted(message)
+            if self.directory is not None:
+                follow_links(model, self.directory)
+            return model
+
+        return read_again
+
+    def merger(self, model: ir.Model) -> Original | None:
+        """Return what merges a model into the message that it was read from; None without one.
+
+        The model is to be changed later.
+        """
+        return None if self.message is None else Original(self.message, model, ours=self.ours)
 
 
 def open_model(model: AnyModel, beside: Path | None = None) -> Opened:
@@ -72,7 +114,7 @@ def open_model(model: AnyModel, beside: Path | None = None) -> Opened:
     if (data_directory := directory or beside) is not None:
         follow_links(loaded, data_directory)
     note_data_files(loaded)
-    return Opened(loaded, proto, given, ours=proto is not content)
+    return Opened(loaded, proto, given, proto is not content, data_directory)
 
 
 def load(model: AnyModel, beside: Path | None = None) -> ir.Model:
@@ -140,10 +182,7 @@ def _to_ir(proto: onnx.ModelProto, what: str, directory: Path | None) -> ir.Mode
     if not unsorted:
         check_valid(proto, what)
     try:
-        model = from_proto(proto)
-        if unsorted:
-            for graph in (model.graph, *(function.graph for function in model.functions.values())):
-                graph.sort()
+        model = _sorted(proto) if unsorted else from_proto(proto)
     except (ir.serde.SerdeError, ValueError) as error:
         reason = f"{error.__cause__ or error}"
         if unsorted and isinstance(error, ValueError):
@@ -151,4 +190,12 @@ def _to_ir(proto: onnx.ModelProto, what: str, directory: Path | None) -> ir.Mode
         raise ModelError(f"{what}: the graph is invalid: {one_line(reason)}") from error
     if unsorted:
         check_valid(to_proto(model), what)
+    return model
+
+
+def _sorted(proto: onnx.ModelProto) -> ir.Model:
+    """Return a message as a model whose nodes are in topological order; they stay if they are."""
+    model = from_proto(proto)
+    for graph in (model.graph, *(function.graph for function in model.functions.values())):
+        graph.sort()
     return model

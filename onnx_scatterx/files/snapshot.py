@@ -74,10 +74,14 @@ class Snapshot:
         return *described, _values(graph.inputs), _values(graph.outputs)
 
     def _initializers(self, graph: ir.Graph) -> dict[str, _State]:
-        for value in graph.initializers.values():
-            if isinstance(value.const_value, ir.serde.TensorProtoTensor):
-                self._add(value.const_value)
-        return {k: (_value(v), v.const_value) for k, v in graph.initializers.items()}
+        states: dict[str, _State] = {}
+        for name, value in graph.initializers.items():
+            tensor: object = value.const_value
+            if isinstance(tensor, ir.serde.TensorProtoTensor):
+                self._add(tensor)
+                tensor = tensor.raw  # the message may have been read twice
+            states[name] = _value(value), tensor
+        return states
 
     def _node(self, node: ir.Node) -> _State:
         attributes = list(node.attributes.data.values())

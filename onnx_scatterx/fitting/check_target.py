@@ -12,6 +12,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis import Knowledge, interpret
 from onnx_scatterx.engine.device import Violation, refusals
 from onnx_scatterx.engine.passes import Job, Kind, Pass
+from onnx_scatterx.fitting.known_values import Analysed
 from onnx_scatterx.fitting.opset import newer_opset, obstacles
 from onnx_scatterx.targets import Target
 
@@ -28,7 +29,7 @@ def check_target(job: Job) -> bool:
     """
     knowledge, target = job.analyses.without_promises.current(), job.settings.target
     pairs = refusals(job.model, target, knowledge)
-    found = [*_of_opset(job.model, target), *(violation for _, violation in pairs)]
+    found = [*_of_opset(job.model, target, job.proven), *(violation for _, violation in pairs)]
     job.violations = tuple(dict.fromkeys(found))
     job.refused = {n for n, violation in pairs if n is not None and not violation.on_host}
     return False
@@ -56,14 +57,16 @@ def violations(
     return tuple(dict.fromkeys([*_of_opset(model, target), *(v for _, v in refused)]))
 
 
-def _of_opset(model: ir.Model, target: Target) -> Iterator[Violation]:
+def _of_opset(
+    model: ir.Model, target: Target, analysed: Analysed | None = None
+) -> Iterator[Violation]:
     """Yield the nodes that prevent lowering a model whose operator set is too new."""
     most, main = target.max_opset, model.graph.name or "main"
     version = newer_opset(model, most)
     if most is None or version is None:
         return
     why = f"operator set {version}, and {target.name} takes {most}"
-    blocking = obstacles(model, most)
+    blocking = obstacles(model, most, analysed)
     if not blocking:  # it could be lowered
         yield Violation(main, "model", main, why)
     for node in blocking:

@@ -25,33 +25,16 @@ from onnx_scatterx.engine.analysis import Knowledge, Scope, TensorValue, transfe
 from onnx_scatterx.engine.budget import LIMITS, within_limits
 from onnx_scatterx.errors import MissingRuntimeError
 from onnx_scatterx.graphs import constant, overridable
+from onnx_scatterx.operators import Rounding, those
 from onnx_scatterx.processes import Closing, NoReply, scratch
 from onnx_scatterx.runtime import ModelFile, OrtProcess, from_raw, to_raw
 
 GENERATORS = frozenset({"ConstantOfShape", "Range"})
 """Operators that make a tensor from sizes alone."""
 
-_OPERATORS = """
-    Abs Add And Cast CastLike Ceil Clip Concat Cos CumSum Div Equal Exp Expand Flatten Floor Gather
-    GatherElements GatherND Greater GreaterOrEqual Identity IsInf IsNaN Less LessOrEqual Log MatMul
-    Max Min Mod Mul Neg Not OneHot Or Pad Pow Reciprocal ReduceMax ReduceMin ReduceProd Reshape
-    Round Sigmoid Sign Sin Slice Split Sqrt Squeeze Sub Tan Tanh Tile Transpose Trilu Unsqueeze
-    Where Xor"""
-COMPUTED = GENERATORS.union(_OPERATORS.split())
-"""Operators that are computed, as ONNX Runtime does it on one thread."""
-
-MOVING = frozenset(
-    (
-        *("ConstantOfShape", "Concat", "Expand", "Flatten", "Gather", "GatherElements", "GatherND"),
-        *("Identity", "Reshape", "Slice", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"),
-    )
-)
-"""Operators that do not round."""
-
-_ONCE = """Abs Add Cast CastLike Ceil Div Equal Floor Greater GreaterOrEqual Less LessOrEqual Mul
-    Neg Round Sign Sub Where"""
-EXACT = MOVING.union(_ONCE.split())
-"""Operators that round once at most, as IEEE 754 says; some kernels approximate a square root."""
+COMPUTED = those(lambda row: row.folds)
+MOVING = those(lambda row: row.folds and row.rounding == Rounding.COPIED)
+EXACT = those(lambda row: row.folds and row.rounding <= Rounding.ONCE)
 
 ROUNDED = frozenset({ir.DataType.FLOAT16, ir.DataType.BFLOAT16})
 """Types for which ONNX Runtime may compute in float32, without rounding between two nodes.

@@ -21,7 +21,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.fitting.inference import inferred
-from onnx_scatterx.fitting.known_values import KnownValues
+from onnx_scatterx.fitting.known_values import Analysed, KnownValues
 from onnx_scatterx.graphs import (
     all_nodes,
     called_function,
@@ -171,11 +171,14 @@ def _known(node: ir.Node, value: ir.Value) -> _Dims:
     return tuple(dim if is_loop and isinstance(dim, int) else None for dim in value.shape)
 
 
-def forget_unchecked_dims(model: ir.Model, new: Iterable[ir.Node]) -> None:
-    """Remove the dims that are declared, and not inferred, of what new Shapes are computed from.
+def forget_unchecked_dims(
+    model: ir.Model, new: Iterable[ir.Node], analysed: Analysed | None = None
+) -> None:
+    """Remove the dims that are declared, and not known, of what new Shapes are computed from.
 
-    Inferred are dims that follow from the inputs of the model. Its inputs and outputs stay as
-    they are, and the outputs of a Scan's body keep their ranks.
+    Known are dims that follow from the inputs of the model: ``analysed`` returns what is known;
+    without it, the model is interpreted. The inputs and outputs of the model stay as they are, and
+    the outputs of a Scan's body keep their ranks.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["": 18]>
     ...     g (float[4] x, int64[1] s) => (int64[1] z) <float[7] y> {
@@ -185,7 +188,6 @@ def forget_unchecked_dims(model: ir.Model, new: Iterable[ir.Node]) -> None:
     >>> print(model.graph[0].outputs[0].shape)
     [None]
     """
-    readers = [node for node in new if is_operator(node, _READERS)]
     kept = {*model.graph.inputs, *model.graph.outputs}
 
     def declared(values: Iterable[ir.Value]) -> dict[ir.Value, None]:
@@ -201,7 +203,7 @@ def forget_unchecked_dims(model: ir.Model, new: Iterable[ir.Node]) -> None:
     # For these, ONNX Runtime allocates what it knows; it knows no dim in which two things differ.
     found |= declared([*scanned, *chosen])
     ranked = set(scanned)
-    known = KnownValues(model)
+    known = KnownValues(model, analysed)
     shapes = [known.shape(value) for value in found]
     for value, dims in zip(found, shapes, strict=True):
         old = list(value.shape or ())

@@ -18,8 +18,8 @@ import onnx_ir as ir
 from onnx.reference import ReferenceEvaluator
 from onnx_ir.passes.common import InlinePass
 
+from onnx_scatterx.engine.spelling import respelled
 from onnx_scatterx.fitting.known_values import KnownValues
-from onnx_scatterx.fitting.respell import respelled
 
 _DOMAIN = "onnx_scatterx.definitions"  # a temporary domain, until the definitions are inlined
 _LARGEST = 1 << 12  # the most elements of a constant that is folded
@@ -41,7 +41,6 @@ def write_definitions(
         body.domain, body.name = _DOMAIN, f"{node.op_type}_{len(made)}"
         function = ir.serde.deserialize_function(body)
         node.domain, node.op_type = body.domain, body.name
-        node.attributes.clear()
         model.functions[function.identifier()] = function
         made.add(function.identifier())
     try:

@@ -27,10 +27,8 @@ from onnx_scatterx.engine.write import Writer
 from onnx_scatterx.files import ir_tensors
 from onnx_scatterx.fitting.constant_finder import ConstantFinder, NodeRunner
 from onnx_scatterx.fitting.write_sizes import declare_known
-from onnx_scatterx.graphs import all_graphs, graphs_of, packed, remove_dead, replace_uses
-
-_SIZED = frozenset({"ConstantOfShape", "If", "Range", "Shape", "Size"})
-"""Operators that compute with sizes, or that a size may decide."""
+from onnx_scatterx.graphs import all_graphs, graphs_of, remove_dead, replace_uses
+from onnx_scatterx.operators import described
 
 _FREE = 1 << 16  # bytes of new constants, in a model of any size
 _SMALL = 64  # bytes of a constant that is always written
@@ -83,7 +81,7 @@ def _inline_sized_functions(job: Job) -> bool:
 
 
 def _is_sized(function: ir.Function) -> bool:
-    return any(node.op_type in _SIZED and node.domain == "" for node in function.all_nodes())
+    return any(described(node).of_sizes for node in function.all_nodes())
 
 
 def _is_read_well(known: Knowledge) -> bool:
@@ -116,7 +114,7 @@ class _Folding:
 
         def is_kept(value: ir.Value) -> bool:
             node = value.producer()
-            readers = [use.node for use in value.uses() if use.idx in packed(use.node)]
+            readers = [use.node for use in value.uses() if use.idx in described(use.node).packs]
             stays = node is not None and target.has(node.op_type)
             return stays and not all(map(self._goes, readers))
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 import onnx_ir as ir
-from onnx_ir.passes.common import InlinePass, ShapeInferencePass
+from onnx_ir.passes.common import InlinePass
 
 from onnx_scatterx.errors import ModelError
+from onnx_scatterx.fitting.propagation import let_onnx_infer
 from onnx_scatterx.graphs import all_graphs, all_nodes, cloned, constant, overridable
-from onnx_scatterx.processes import quiet
 
 _SMALL = 1 << 10  # the most bytes of a constant from which a shape may follow
 _STEP = 1 << 30  # a step that is longer than any axis
@@ -44,9 +44,9 @@ def infer_shapes(copy: ir.Model, *, fold: bool) -> None:
     """Let ONNX infer the shapes of a copy, in place. If this fails, the declared shapes are kept.
 
     Defaults of inputs are dropped first, because ONNX would take them for constants. If ``fold``,
-    ONNX also computes small integers. If a Slice has a step that does not fit into 32 bits, onnx
-    1.23 crashes or never returns. So such a step is shortened first, to one with which the Slice
-    takes the same elements.
+    ONNX also follows the values of short tensors. If a Slice has a step that does not fit into 32
+    bits, onnx 1.23 crashes or never returns. So such a step is shortened first, to one with which
+    the Slice takes the same elements.
     """
     for value in overridable(copy):
         copy.graph.initializers.pop(value.name or "", None)
@@ -63,8 +63,7 @@ def infer_shapes(copy: ir.Model, *, fold: bool) -> None:
             assert node.graph is not None
             node.graph.insert_before(node, made)
             node.replace_input_with(4, made.outputs[0])
-    with quiet("onnx_ir.passes.common.shape_inference"):
-        ShapeInferencePass(check_type=False, strict_mode=False, data_prop=fold)(copy)
+    let_onnx_infer(copy, follow=fold)
 
 
 def _repeat_constants(model: ir.Model) -> None:

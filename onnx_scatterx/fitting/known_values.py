@@ -1,156 +1,119 @@
-"""The types, shapes and constants of a model's values, with which a node is written otherwise."""
+"""What the analysis knows of a model's values, by which its nodes are written otherwise."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
-import numpy as np
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.fitting.inference import infer_shapes
-from onnx_scatterx.graphs import (
-    all_graphs,
-    called_function,
-    callers_first,
-    cloned,
-    constant,
-    overridable,
-)
+from onnx_scatterx.engine.analysis import TensorValue, interpret
+from onnx_scatterx.engine.budget import LIMITS, own_budget
+from onnx_scatterx.engine.spelling import Known, type_text
+from onnx_scatterx.graphs import all_graphs, all_nodes, cloned, constant, overridable
+
+Analysed: TypeAlias = Callable[[], Mapping[ir.Value, TensorValue]]
+"""Returns what is known of a model's values: it is called only if it must be."""
 
 
-class KnownValues:
-    """The types of values, and the shapes that ONNX infers from the inputs of the model.
+class KnownValues(Known):
+    """The types of values, and the shapes that follow from the inputs of the model.
 
-    ONNX Runtime checks the declared types of the graph and its subgraphs, and the declared dims of
-    the inputs of the model that are tensors. Other declared dims, and all that a function declares,
-    are not believed. The inputs of a function have the types and dims in which all calls agree.
-    What ONNX infers has names, so nothing is inferred for a name that several graphs define.
+    ONNX Runtime checks the declared types of the graph and its subgraphs. Those that a function
+    declares are not believed: nobody checks them. ``analysed`` must rely on no promise, and on no
+    names of dims. Without it, the model is visited once, within limits of its own.
     """
 
-    def __init__(self, model: ir.Model) -> None:
+    def __init__(self, model: ir.Model, analysed: Analysed | None = None) -> None:
+        super().__init__(overridable(model))
         self._model = model
-        self._overridable = overridable(model)
-        self._main = _Scope(model.graph)
-        self._scopes = dict.fromkeys(self._main.values, self._main)
-        self._functions: dict[ir.Function, _Scope] = {}
-        for function in model.functions.values():
-            scope = self._functions[function] = _Scope(function.graph)
-            self._scopes.update(dict.fromkeys(scope.values, scope))
+        self._analysed = analysed or (lambda: _interpreted(model))
+        self._declaring = set(_values(model.graph))
+
+    def of_copy(self, copy: ir.Model) -> KnownValues:
+        """Return the same of the values of a copy of the model."""
+
+        def translated() -> dict[ir.Value, TensorValue]:
+            pairs = zip(_all_values(self._model), _all_values(copy), strict=True)
+            return {other: self._known[value] for value, other in pairs if value in self._known}
+
+        return KnownValues(copy, translated)
 
     def types(self, value: ir.Value) -> Collection[str]:
         """Return the types that a value may have, as schemas write them; () if not known."""
-        tensor = constant(value, self._overridable)
-        if tensor is not None:
-            return {_text(ir.serde.serialize_type(ir.TensorType(tensor.dtype)))}
-        declares = _is_typed(value) and self._scopes.get(value) is self._main
-        typed = value if declares else self._of(value)
-        if typed is None or typed.type is None or not _is_typed(typed):
-            return set()
-        return {_text(ir.serde.serialize_type(typed.type))}
+        constant_type = super().types(value)
+        if constant_type:
+            return constant_type
+        if value in self._declaring and _is_typed(value):
+            assert value.type is not None
+            return {_text(ir.serde.serialize_type(value.type))}
+        known = self._of(value)
+        dtype = None if known is None else known.dtype
+        if known is None or dtype is None or dtype == ir.DataType.UNDEFINED:
+            return ()
+        if known.shape is None and not self._has_tensors_alone:
+            return ()
+        return {type_text(dtype)}
 
     def shape(self, value: object) -> Sequence[int | None] | None:
         """Return the dims of a value or an array (None: an unknown dim); None if not known."""
-        if isinstance(value, np.ndarray):
-            return list(value.shape)
-        known = self._of(value) if isinstance(value, ir.Value) else None
+        if not isinstance(value, ir.Value):
+            return super().shape(value)
+        tensor = constant(value, self.overridable)
+        if tensor is not None:
+            return list(tensor.shape.numpy())
+        known = self._of(value)
         if known is None or known.shape is None:
             return None
-        return [dim if isinstance(dim, int) else None for dim in known.shape]
+        return [dim.constant for dim in known.shape]
 
-    def array(self, value: object) -> np.ndarray | None:
-        """Return the constant that an input is in every run; None if it is not constant."""
-        if isinstance(value, np.ndarray):
-            return value
-        known = value if isinstance(value, ir.Value) else None
-        tensor = constant(known, self._overridable)
-        return None if tensor is None else tensor.numpy()
-
-    def _of(self, value: ir.Value) -> ir.Value | None:
-        scope = self._scopes.get(value)
-        if scope is None or scope.defined[value.name] > 1:
-            return None
-        return self._inferred.get(scope, {}).get(value.name)
+    def _of(self, value: ir.Value) -> TensorValue | None:
+        if value in self._declaring:
+            return self._known.get(value)
+        return self._in_functions.get(value)
 
     @cached_property
-    def _inferred(self) -> dict[_Scope, dict[str | None, ir.Value]]:
-        """The values with the types and shapes that ONNX infers, by their names."""
+    def _known(self) -> Mapping[ir.Value, TensorValue]:
+        return self._analysed()
+
+    @cached_property
+    def _in_functions(self) -> dict[ir.Value, TensorValue]:
+        """What is known of the values of functions, if what they declare is not believed."""
+        values = _of_functions(self._model)
+        if not any(v.type is not None and v.const_value is None for v in values):
+            return {v: self._known[v] for v in values if v in self._known}
         copy = cloned(self._model)
-        for value in _values(copy.graph):
-            is_checked = value in copy.graph.inputs and isinstance(value.type, ir.TensorType)
-            if not is_checked and value.const_value is None:
-                value.shape = None
-        infer_shapes(copy, fold=True)
-        found = {self._main: {value.name: value for value in _values(copy.graph)}}
-        calls: dict[ir.Function, list[_Call]] = {}
+        copies = _of_functions(copy)
+        for value in copies:
+            if value.const_value is None:
+                value.type = value.shape = None
+        known = _interpreted(copy)
+        pairs = zip(values, copies, strict=True)
+        return {value: known[other] for value, other in pairs if other in known}
 
-        def note(scope: _Scope) -> None:
-            for graph in all_graphs(scope.root):
-                for node in graph:
-                    callee = called_function(self._model, node)
-                    if callee is not None:
-                        names = ((None if v is None else v.name) for v in node.inputs)
-                        once = (n if scope.defined[n] == 1 else None for n in names)
-                        calls.setdefault(callee, []).append([found[scope].get(n) for n in once])
-
-        note(self._main)
-        for function in callers_first(self._model):
-            scope = self._functions[function]
-            body = copy.functions[function.identifier()]
-            _declare(body, calls.get(function, []))
-            whole = ir.Model(body.graph, ir_version=self._model.ir_version)
-            whole.opset_imports.update({"": self._model.opset_imports.get("", 1)})
-            whole.opset_imports.update(body.opset_imports)
-            infer_shapes(whole, fold=True)
-            found[scope] = {value.name: value for value in _values(body.graph)}
-            note(scope)
-        return found
+    @cached_property
+    def _has_tensors_alone(self) -> bool:
+        """Whether no value is a sequence or an optional: they have element types, too."""
+        named = ("Optional", "Sequence", "SplitToSequence")
+        nodes = all_nodes(self._model)
+        plain = not any(node.op_type.startswith(named) for node in nodes)
+        types = (value.type for value in self._declaring)
+        return plain and all(kind is None or isinstance(kind, ir.TensorType) for kind in types)
 
 
-class _Scope:
-    """A graph or a function with its subgraphs: its values, and how often a name is defined."""
-
-    def __init__(self, root: ir.Graph) -> None:
-        self.root = root
-        self.values = _values(root)
-        self.defined = Counter(v.name for v in self.values)
+def _interpreted(model: ir.Model) -> Mapping[ir.Value, TensorValue]:
+    with own_budget(LIMITS.steps_of(len(all_nodes(model)))):
+        return interpret(model, distrust_dims=True, once=True).values
 
 
-_Call: TypeAlias = "list[ir.Value | None]"
-"""The inputs of a call, as they are known."""
+def _of_functions(model: ir.Model) -> list[ir.Value]:
+    return [value for f in model.functions.values() for value in _values(f.graph)]
 
 
-def _declare(body: ir.Function, calls: Sequence[_Call]) -> None:
-    """Declare of a function's inputs what all calls agree in, and of its other values nothing."""
-    for value in _values(body.graph):
-        if value.const_value is None:
-            value.type = value.shape = None
-    for index, value in enumerate(body.inputs):
-        given = [call[index] if index < len(call) else None for call in calls]
-        kinds = {known.type if known is not None else None for known in given}
-        kind = kinds.pop() if len(kinds) == 1 else None
-        if kind is None:
-            continue
-        value.type = kind
-        shapes = [known.shape for known in given if known is not None]
-        ranks = {None if shape is None else len(shape) for shape in shapes}
-        if len(ranks) == 1 and None not in ranks and isinstance(kind, ir.TensorType):
-            columns = zip(*(shape for shape in shapes if shape is not None), strict=True)
-            value.shape = ir.Shape([dims[0] if _is_one(dims) else None for dims in columns])
-    for graph in all_graphs(body.graph):
-        for node in graph:
-            if any(attribute.is_ref() for attribute in node.attributes.values()):
-                node.domain = _UNKNOWN  # ONNX would infer from attributes of 0
-
-
-_UNKNOWN = "onnx_scatterx.unknown"
-
-
-def _is_one(dims: Sequence[object]) -> bool:
-    return isinstance(dims[0], int) and len(set(dims)) == 1
+def _all_values(model: ir.Model) -> list[ir.Value]:
+    return _values(model.graph) + _of_functions(model)
 
 
 def _values(root: ir.Graph) -> list[ir.Value]:
@@ -161,7 +124,7 @@ def _values(root: ir.Graph) -> list[ir.Value]:
 
 
 def _is_typed(value: ir.Value) -> bool:
-    return isinstance(value.type, ir.TensorType) and value.dtype != ir.DataType.UNDEFINED
+    return value.type is not None and value.dtype not in (None, ir.DataType.UNDEFINED)
 
 
 def _text(kind: onnx.TypeProto) -> str:
@@ -173,4 +136,4 @@ def _text(kind: onnx.TypeProto) -> str:
         return f"optional({_text(kind.optional_type.elem_type)})"
     if which != "tensor_type":
         return f"{which}"
-    return f"tensor({onnx.TensorProto.DataType.Name(kind.tensor_type.elem_type).lower()})"
+    return type_text(ir.DataType(kind.tensor_type.elem_type))

@@ -7,6 +7,7 @@ after    opset 17    Neg, ReduceMax <axes> (x)
 from __future__ import annotations
 
 from onnx_scatterx.engine.passes import Job, Kind, Pass
+from onnx_scatterx.fitting.known_values import Analysed
 from onnx_scatterx.fitting.opset import newer_opset, write_for_opset
 
 
@@ -22,13 +23,21 @@ def lower_operator_set(job: Job) -> bool:
     >>> model.opset_imports[""]
     17
     """
+    return lower_for_target(job)
+
+
+def lower_for_target(job: Job, analysed: Analysed | None = None) -> bool:
+    """Lower a model to the newest operator set of the target, and note if that is impossible.
+
+    ``analysed`` returns what is known of the model; without it, the model is interpreted.
+    """
     target = job.settings.target
     for version in target.opsets():
         there = newer_opset(job.model, version)
         if there is None:
             break
         needed = version == target.max_opset  # the last bits of definitions may differ
-        changed = write_for_opset(job.model, version, exact=not needed)
+        changed = write_for_opset(job.model, version, analysed, exact=not needed)
         is_lowered = not changed.obstacles
         job.lowered = job.lowered._replace(
             opset_kept=there if needed and not is_lowered else None,

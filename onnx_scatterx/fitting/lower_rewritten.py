@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from onnx_scatterx.engine.passes import Job, Kind, Pass
 from onnx_scatterx.engine.write import needs_fallbacks
-from onnx_scatterx.fitting.lower_operator_set import lower_operator_set
+from onnx_scatterx.fitting.lower_operator_set import lower_for_target
 
 
 def lower_rewritten(job: Job) -> bool:
@@ -29,7 +29,7 @@ def lower_rewritten(job: Job) -> bool:
         return False
     if needs_fallbacks(job.model):
         return False
-    lowered = lower_operator_set(job)
+    lowered = lower_for_target(job, job.proven)
     if lowered:
         job.forget_names()
         job.analyses.read_again()

@@ -1,7 +1,7 @@
 """Writes a model for another operator set: a newer one, which TensorScatter needs, or an older one.
 
 Compilers often need an older operator set. Each node is written as the other set wants it
-(`respell`), by the table of what changed (`changes`). A node that has no such spelling is written
+(`engine.spelling`), by its table of what changed. A node that has no such spelling is written
 by its definition (`definitions`), or is named.
 """
 
@@ -12,18 +12,17 @@ from typing import NamedTuple
 import onnx
 import onnx_ir as ir
 
+from onnx_scatterx.engine.spelling import EXPANDED, Refused, Spelling, respelled
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.files import check_opset, check_valid, to_proto
-from onnx_scatterx.fitting.changes import EXPANDED
 from onnx_scatterx.fitting.declared_dims import (
     declare_body_dims,
     forget_unchecked_dims,
     note_body_dims,
 )
 from onnx_scatterx.fitting.definitions import write_definitions
-from onnx_scatterx.fitting.known_values import KnownValues
-from onnx_scatterx.fitting.respell import Refused, respelled
-from onnx_scatterx.fitting.spelling import Spelling
+from onnx_scatterx.fitting.known_values import Analysed, KnownValues
+from onnx_scatterx.fitting.write_spelling import write_spelling
 from onnx_scatterx.graphs import Names, all_graphs, all_nodes, cloned, is_operator
 
 _SHOWN = 4  # the most nodes that an error names
@@ -73,32 +72,39 @@ class ChangedOpset(NamedTuple):
     other_kernels: tuple[str, ...] = ()
 
 
-def obstacles(model: ir.Model, version: int) -> list[OpsetObstacle]:
-    """Return the nodes that prevent lowering a model to an operator set."""
-    return _compared(model, version, raises=False)[0]
+def obstacles(
+    model: ir.Model, version: int, analysed: Analysed | None = None
+) -> list[OpsetObstacle]:
+    """Return the nodes that prevent lowering a model to an operator set.
+
+    ``analysed`` returns what is known of the model; without it, the model is interpreted.
+    """
+    return _compared(model, version, KnownValues(model, analysed), raises=False)[0]
 
 
 def _compared(
-    model: ir.Model, version: int, *, raises: bool
+    model: ir.Model, version: int, known: KnownValues, *, raises: bool
 ) -> tuple[list[OpsetObstacle], dict[ir.Node, Spelling]]:
     """Return the nodes that prevent a change, and the nodes that get another spelling."""
-    known = KnownValues(model)
     blocking, changed = [], {}
     for name, graph, there in _versioned(model):
         for node in graph if there > version or (raises and there < version) else ():
             spelling = respelled(node, there, version, known)
             if isinstance(spelling, Refused):
-                blocking.append(OpsetObstacle(node, name, spelling.why, there, *spelling[1:]))
+                blocking.append(OpsetObstacle(node, name, spelling.why, there, *spelling[1:3]))
             elif spelling is not None:
                 changed[node] = spelling
     return blocking, changed
 
 
-def write_for_opset(model: ir.Model, version: int, *, exact: bool = False) -> ChangedOpset:
+def write_for_opset(
+    model: ir.Model, version: int, analysed: Analysed | None = None, *, exact: bool = False
+) -> ChangedOpset:
     """Write a model for another operator set in place, unless nodes prevent it.
 
     Nodes that the set lacks are written as ONNX defines them. If ``exact``, nodes whose last bits
-    may differ prevent the change. The IR version becomes one that has the set: of a model that is
+    may differ prevent the change. ``analysed`` returns what is known of the model; without it, the
+    model is interpreted. The IR version becomes one that has the set: of a model that is
     lowered, the version that came with the set, for old readers. Raises ScatterXError for a set
     that onnx does not know.
 
@@ -109,13 +115,16 @@ def write_for_opset(model: ir.Model, version: int, *, exact: bool = False) -> Ch
     """
     check_opset(version)
     raises = model.opset_imports.get("", version) < version
-    blocking, changed = _compared(model, version, raises=raises)
+    known = KnownValues(model, analysed)
+    blocking, changed = _compared(model, version, known, raises=raises)
     defined: tuple[str, ...] = ()
     declare_body_dims(model)
     note_body_dims(model)
-    if blocking and not exact and _defined(cloned(model), version, raises=raises):
-        defined = _defined(model, version, raises=raises)
-        blocking, changed = _compared(model, version, raises=raises)
+    copy = cloned(model) if blocking and not exact else None
+    if copy is not None and _defined(copy, version, known.of_copy(copy), raises=raises):
+        defined = _defined(model, version, known, raises=raises)
+        known = KnownValues(model)
+        blocking, changed = _compared(model, version, known, raises=raises)
     rounded = [node for node, spelling in changed.items() if spelling.last_bits]
     if exact:
         blocking += [_of_kernel(node, version) for node in rounded]
@@ -124,7 +133,7 @@ def write_for_opset(model: ir.Model, version: int, *, exact: bool = False) -> Ch
     names = Names(model)
     there_before = set(all_nodes(model))
     for node, spelling in changed.items():
-        spelling.write(node, version, names)
+        write_spelling(node, spelling, version, names)
     for _, graph, there in _versioned(model):
         for node in graph if there > version or raises else ():
             if node.domain == "" and node.version is not None:
@@ -139,7 +148,8 @@ def write_for_opset(model: ir.Model, version: int, *, exact: bool = False) -> Ch
         least = 8 if model.functions else 0  # functions need IR version 8
         model.ir_version = min(model.ir_version or needed, max(needed, least))
     declare_body_dims(model)
-    forget_unchecked_dims(model, [n for n in all_nodes(model) if n not in there_before])
+    new = [node for node in all_nodes(model) if node not in there_before]
+    forget_unchecked_dims(model, new)
     return ChangedOpset((), defined, tuple(f"{_name(n)} ({n.op_type})" for n in rounded))
 
 
@@ -152,14 +162,14 @@ def _of_kernel(node: ir.Node, version: int) -> OpsetObstacle:
     return OpsetObstacle(node, "", why, version, version)
 
 
-def _defined(model: ir.Model, version: int, *, raises: bool) -> tuple[str, ...]:
+def _defined(model: ir.Model, version: int, known: KnownValues, *, raises: bool) -> tuple[str, ...]:
     """Write nodes that prevent a change by their definitions; return these nodes.
 
     If another node prevents the change, the result is empty, and some nodes may be written.
     """
     written: list[str] = []
     for _ in range(_NESTED):
-        blocking, _ = _compared(model, version, raises=raises)
+        blocking, _ = _compared(model, version, known, raises=raises)
         lacking = [o for o in blocking if o.lacks]
         if not lacking:
             return () if blocking else tuple(written)
@@ -167,8 +177,9 @@ def _defined(model: ir.Model, version: int, *, raises: bool) -> tuple[str, ...]:
         nodes = [(o.node, o.version) for o in lacking]
         before = {node for _, graph, _ in _versioned(model) for node in graph}
         while nodes:
-            if not write_definitions(model, nodes, KnownValues(model)):
+            if not write_definitions(model, nodes, known):
                 return ()
+            known = KnownValues(model)
             made = ((n, there) for _, graph, there in _versioned(model) for n in graph)
             nodes = [(n, v) for n, v in made if n not in before and is_operator(n, EXPANDED)]
     return ()

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from onnx_scatterx.graphs.cleanup import set_inputs as set_inputs
     from onnx_scatterx.graphs.constants import constant as constant
     from onnx_scatterx.graphs.constants import overridable as overridable
-    from onnx_scatterx.graphs.constants import packed as packed
-    from onnx_scatterx.graphs.traversal import RANDOM as RANDOM
-    from onnx_scatterx.graphs.traversal import SCATTERS as SCATTERS
     from onnx_scatterx.graphs.traversal import all_graphs as all_graphs
     from onnx_scatterx.graphs.traversal import all_nodes as all_nodes
     from onnx_scatterx.graphs.traversal import called_function as called_function
@@ -43,8 +40,8 @@ else:
         __name__,
         {
             "cleanup": "Names cloned remove_dead replace_uses set_inputs",
-            "constants": "constant overridable packed",
-            "traversal": "RANDOM SCATTERS all_graphs all_nodes called_function callers_first "
+            "constants": "constant overridable",
+            "traversal": "all_graphs all_nodes called_function callers_first "
             "graphs_of is_operator is_scatterx_domain live_nodes made_by makers "
             "may_be_operator perm_of reached read_by written",
         },

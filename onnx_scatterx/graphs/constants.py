@@ -54,18 +54,3 @@ def constant(value: ir.Value | None, overridable: Collection[ir.Value]) -> ir.Te
         if name in _NUMBERS:
             return ir.Tensor(np.asarray(attribute.value, _NUMBERS[name]))
     return None
-
-
-_PACKED = {
-    **dict.fromkeys(("Conv", "ConvTranspose"), (1,)),
-    **dict.fromkeys(("Gemm", "MatMul"), (0, 1)),
-    **dict.fromkeys(("GRU", "LSTM", "RNN"), (1, 2)),
-}
-
-
-def packed(node: ir.Node) -> tuple[int, ...]:
-    """Return the inputs of a node that ONNX Runtime packs if they are constant.
-
-    The last bits of the node's results depend on the packing.
-    """
-    return _PACKED.get(node.op_type, ()) if node.domain == "" else ()

@@ -20,18 +20,6 @@ def is_scatterx_domain(domain: str) -> bool:
     return domain == _DOMAIN or domain.startswith(f"{_DOMAIN}.")
 
 
-SCATTERS = frozenset({"Scatter", "ScatterElements", "ScatterND", "TensorScatter"})
-"""The operators of ONNX that write by indices."""
-
-RANDOM = frozenset(
-    {
-        *("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform"),
-        "RandomUniformLike",
-    }
-)
-"""Operators that draw random numbers."""
-
-
 def is_operator(node: ir.Node | None, op_types: Container[str]) -> bool:
     """Return whether a node is one of these operators of the default domain.
 

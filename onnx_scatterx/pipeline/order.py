@@ -34,8 +34,10 @@ from onnx_scatterx.fitting import (
     LowerRewritten,
     WriteOtherForms,
     WriteSizes,
+    note_body_dims,
 )
-from onnx_scatterx.pipeline.restarts import least_violating, until_safe
+from onnx_scatterx.graphs import cloned
+from onnx_scatterx.pipeline.restarts import least_violating, may_run_again, until_safe
 
 PREPARING = (ChangeOperatorSet, LowerOperatorSet)
 """The passes for every model, with scatters or without."""
@@ -94,24 +96,42 @@ def rewritten(job: Job) -> Job:
     result, and may begin anew with another job for the same model. If the job ``keeps_rest``, what
     its target takes of the result is not judged.
     """
+    if job.original is None and (may_run_again(job) or _applying(PREPARING, job)):
+        job.original = partial(cloned, cloned(job.model))
     _run(PREPARING, job)
-    job.opset_changed, job.prepared = job.modified, job.lowered
     if job.has_scatters or job.settings.given["fix"] or job.settings.given["passes"] is not None:
+        _note(job)
         with budget().share(3 / 4):  # the rest is for the report
-            return _lowered(job) if job.keeps_rest else least_violating(job, _checked)
+            return _lowered(job) if job.keeps_rest else least_violating(job, _checked, _begin)
     if not job.keeps_rest:
         _run(CHECKING, job)
     return job
 
 
+def _begin(job: Job) -> None:
+    """Do for another job of a model, untold, what was done for the first one before it ran."""
+    for step in _applying(PREPARING, job):
+        job.modified |= step.run(job)
+    _note(job)
+
+
+def _note(job: Job) -> None:
+    job.number_nodes()
+    note_body_dims(job.model)
+
+
 def _lowered(job: Job) -> Job:
-    return until_safe(job, partial(_run, LOWERING), partial(_run, FITTING + FINISHING))
+    return until_safe(job, partial(_run, LOWERING), partial(_run, FITTING + FINISHING), _begin)
 
 
 def _checked(job: Job) -> Job:
     job = _lowered(job)
     _run(CHECKING, job)
     return job
+
+
+def _applying(steps: Iterable[Pass], job: Job) -> list[Pass]:
+    return [step for step in steps if runs(step, job)]
 
 
 def _run(steps: Iterable[Pass], job: Job) -> None:

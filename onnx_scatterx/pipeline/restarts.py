@@ -1,4 +1,4 @@
-"""A model is rewritten more than once, and the best result is kept (``best_of``).
+"""A model is rewritten more than once, and the best result is kept (``try_changes``).
 
 Some effects of a write are far from it, and are seen only in the whole model: at a quantizer
 (``SoleReaders``). If ONNX Runtime would compute something else there, the scatters that are not
@@ -25,59 +25,38 @@ from onnx_scatterx.engine.lift import is_gather, is_scatter
 from onnx_scatterx.engine.mosaic import MOVES, connected_moves
 from onnx_scatterx.engine.passes import KEPT, NUMBER, Job, SoleReaders
 from onnx_scatterx.engine.plan import read_only_by
-from onnx_scatterx.fitting import declare_body_dims, note_body_dims
+from onnx_scatterx.engine.quantizers import has_quantizers
+from onnx_scatterx.fitting import declare_body_dims
 from onnx_scatterx.graphs import (
     all_graphs,
     all_nodes,
     called_function,
-    cloned,
     graphs_of,
     makers,
     reached,
 )
+from onnx_scatterx.pipeline.trials import Change, Harm, try_changes
 from onnx_scatterx.targets import Target
 from onnx_scatterx.text import Refusal
 
-Change: TypeAlias = Callable[[Job], None]
-"""What another run does otherwise: it changes a job whose model was not rewritten yet."""
+Begin: TypeAlias = Callable[[Job], None]
+"""Does for another job what was done before the first run."""
 
 
-def best_of(
-    job: Job, run: Callable[[Job], Job], changes: Callable[[Sequence[Job]], Iterator[Change]]
-) -> tuple[Job, Job]:
-    """Run a job, and others on copies of its model; return the best result, and the first one.
-
-    ``changes`` yields what the next run does otherwise, from the results so far: the last one
-    stands last. The best result has the fewest effects that are not safe, and then the fewest
-    violations; of equals it is the first.
-    """
-    model, before = job.model, cloned(job.model)
-    first = run(job)
-    results = [first]
-    for change in changes(results):
-        again = job.restarted()
-        again.model = cloned(before)
-        change(again)
-        results[:] = [min(results, key=_rank), run(again)]
-    best = min(results, key=_rank)
-    if best.model is not model:
-        _become(model, best.model)
-        best.model = model
-    return best, first
+def may_run_again(job: Job) -> bool:
+    """Return whether the passes may run more than once on a job that no pass has changed yet."""
+    onnxruntime, graphs = job.settings.target.onnxruntime, all_graphs(job.model)
+    return job.settings.target.is_limited or (onnxruntime and any(map(has_quantizers, graphs)))
 
 
-def _rank(job: Job) -> tuple[bool, int, int]:
-    return bool(job.exposed), *_missing(job)
-
-
-def until_safe(job: Job, lower: Callable[[Job], None], fit: Callable[[Job], None]) -> Job:
+def until_safe(
+    job: Job, lower: Callable[[Job], None], fit: Callable[[Job], None], begin: Begin
+) -> Job:
     """Lower a model and ``fit`` it to its target, until no effect is left; return the last job.
 
     Each time more is kept: the scatters and gathers that are connected with an effect; if these are
     kept already, every scatter (``forbidden``).
     """
-    job.number_nodes()
-    note_body_dims(job.model)
     kept: dict[int, Refusal] = {}
 
     def run(job: Job) -> Job:
@@ -98,11 +77,11 @@ def until_safe(job: Job, lower: Callable[[Job], None], fit: Callable[[Job], None
             if node.meta[NUMBER] in kept:
                 node.meta[KEPT] = kept[node.meta[NUMBER]]
 
-    def changes(results: Sequence[Job]) -> Iterator[Change]:
+    def changes(results: Sequence[Job], _: Callable[[], Job]) -> Iterator[Change]:
         while results[-1].exposed:
             yield partial(keep, results[-1].exposed)
 
-    return best_of(job, run, changes)[0] if SoleReaders(job) else run(job)
+    return try_changes(job, run, changes, begin)[0]
 
 
 def _connected(model: ir.Model, refused: Mapping[int, Refusal]) -> dict[int, Refusal]:
@@ -126,25 +105,31 @@ def _connected(model: ir.Model, refused: Mapping[int, Refusal]) -> dict[int, Ref
 _FLOATS = {t for t in ir.DataType if t.is_floating_point()}
 
 
-def least_violating(job: Job, run: Callable[[Job], Job]) -> Job:
+def least_violating(job: Job, run: Callable[[Job], Job], begin: Begin) -> Job:
     """Rewrite a model by ``run``, again for wider targets if that may help; return the best job."""
     target = job.settings.target
     if not target.is_limited or not job.has_scatters:
         return run(job)
-    unrelated = _unrelated(job.model)
+    given = all_nodes(job.model)
 
-    def changes(results: Sequence[Job]) -> Iterator[Change]:
+    def changes(results: Sequence[Job], upcoming: Callable[[], Job]) -> Iterator[Change]:
         (first,) = results
-        if first.refused <= unrelated or any(v.op == "input" for v in first.violations):
+        if not first.refused or any(v.op == "input" for v in first.violations):
             return
+        if first.refused.issubset(given):
+            original = upcoming().model
+            unrelated = _unrelated(original)
+            pairs = zip(given, all_nodes(original), strict=True)
+            if all(same in unrelated for node, same in pairs if node in first.refused):
+                return
         all_operators = target.with_all_operators()
         if any(outcome.kept for outcome in first.outcomes):
             yield partial(_allow, target, [*first.wider, all_operators])
         yield partial(_allow, all_operators, [])
 
-    best, first = best_of(job, run, changes)
+    best, first = try_changes(job, run, changes, begin)
     if best is not first:
-        best.violations_if_kept, _ = _missing(first)
+        best.violations_if_kept = Harm.of(first).refused
     return best
 
 
@@ -169,19 +154,3 @@ def _related(graph: ir.Graph) -> set[ir.Node]:
 
     indices = integers(v for n in scatters for v in n.inputs[1:2])
     return near.union(reached(indices, lambda node: integers(node.inputs)))
-
-
-def _missing(job: Job) -> tuple[int, int]:
-    """Return how many violations a result has: of the target with its host, and of the device."""
-    return sum(not violation.on_host for violation in job.violations), len(job.violations)
-
-
-def _become(model: ir.Model, other: ir.Model) -> None:
-    """Give a model the graph and the functions of another model, which must not be used further.
-
-    The IR version is that of the other model, too: it follows the operator sets and the functions.
-    """
-    model.graph = other.graph
-    model.ir_version = other.ir_version
-    model.functions.clear()
-    model.functions.update(other.functions)

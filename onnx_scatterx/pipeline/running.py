@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import NamedTuple
 
 import onnx_ir as ir
@@ -17,7 +18,7 @@ from onnx_scatterx.engine.plan import written_nodes
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files import follow_links
 from onnx_scatterx.fitting import forget_unchecked_dims
-from onnx_scatterx.graphs import all_graphs, all_nodes, is_scatterx_domain
+from onnx_scatterx.graphs import all_graphs, all_nodes, cloned, is_scatterx_domain
 from onnx_scatterx.observer import NOBODY, Observer
 from onnx_scatterx.pipeline.assumable import check_assumptions
 from onnx_scatterx.pipeline.order import check_passes, rewritten
@@ -34,9 +35,15 @@ class Run(NamedTuple):
     after: Counter[str]
 
 
-def run(model: ir.Model, settings: Settings, observer: Observer = NOBODY) -> Run:
+def run(
+    model: ir.Model,
+    settings: Settings,
+    observer: Observer = NOBODY,
+    original: Callable[[], ir.Model] | None = None,
+) -> Run:
     """Optimize a model in place, and write the promises into its metadata.
 
+    ``original`` returns the model once more; without it, the model is copied if that may be needed.
     Raises ScatterXError if the settings do not fit the model.
     """
     follow_links(model)
@@ -48,25 +55,26 @@ def run(model: ir.Model, settings: Settings, observer: Observer = NOBODY) -> Run
     fixed = settings.fixed_in(model)
     promises = _promises(model, settings, fixed)
     before, unread = _operators(model), {v.name for v in unread_constants(model)}
-    job = rewritten(Job(model, settings, promises, observer=observer))
+    job = rewritten(Job(model, settings, promises, observer=observer, original=original))
     if job.forbidden is not None and fixed.shapes:
         why = job.forbidden.detail or job.forbidden
         raise ScatterXError(f"the sizes ({fixed}) cannot be written: {why}")
     drop_unread(model, unread)  # a plan may make some for a node that gets another form
-    forget_unchecked_dims(model, written_nodes(model))
+    forget_unchecked_dims(model, written_nodes(model), job.proven)
     if job.modified:
         note(promises, model.metadata_props)
     return Run(job, fixed, promises, before, _operators(model))
 
 
 def tried(model: ir.Model, settings: Settings, *, whole: bool = False) -> Job:
-    """Run the passes on a model, which is changed, to see what other settings do.
+    """Run the passes on a copy of a model, to see what other settings do.
 
     Without ``whole``, only the passes for scatters and gathers run. Raises ScatterXError if the
     promises contradict each other.
     """
+    original = partial(cloned, model)
     promises = _promises(model, settings, settings.fixed_in(model))
-    return rewritten(Job(model, settings, promises, keeps_rest=not whole))
+    return rewritten(Job(original(), settings, promises, keeps_rest=not whole, original=original))
 
 
 def _promises(model: ir.Model, settings: Settings, fixed: FixedSizes) -> Sequence[Clause]:

@@ -66,6 +66,9 @@ class Evaluated(Runner):
 
     reload = load
 
+    def drop(self, *, fused: bool) -> None:
+        """Do nothing: the evaluator has one form of a model."""
+
     def plan(self, model: bytes, timeout: float) -> None:
         """Return None: the evaluator does not reuse memory by inferred dims."""
 

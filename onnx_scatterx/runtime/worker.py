@@ -3,6 +3,7 @@
 A request says what to do:
 
     open      load a model; the answer describes its inputs and outputs. Models are numbered from 0.
+    drop      free a model; the numbers of the others stay; the answer has the peak of memory
     save      write a model to a file, after ONNX Runtime's optimizations
     plan      infer the dims of a model's values; the answer has the dims
     run       run a model on tensors; the answer has the outputs
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import onnxruntime as ort
 
 from onnx_scatterx.processes import Message, RawTensor, Tell, serve
-from onnx_scatterx.runtime.ort_session import memory_plan, open_file, run_raw
+from onnx_scatterx.runtime.ort_session import memory_plan, open_file, peak_of_memory, run_raw
 
 if TYPE_CHECKING:
     from onnx_scatterx.runtime.ort_session import BoundModel
@@ -37,7 +38,7 @@ class Worker:
 
     def __init__(self, tell: Tell) -> None:
         self._tell = tell
-        self._sessions: list[ort.InferenceSession] = []
+        self._sessions: list[ort.InferenceSession | None] = []
         self._bound: dict[int, BoundModel] = {}
 
     def answer(self, request: dict[str, Any], tensors: list[RawTensor]) -> Message:
@@ -47,6 +48,9 @@ class Worker:
                 session = _open(**request)
                 self._sessions.append(session)
                 return _described(session), []
+            case "drop":
+                self._sessions[request["session"]] = None
+                return {"peak": peak_of_memory()}, []
             case "save":
                 _open(**request, optimize=True)
                 return {}, []
@@ -54,14 +58,13 @@ class Worker:
                 _open(**request, optimize=False)
                 return {"by": ort.__version__, "plan": memory_plan(request["target"])}, []
             case "run":
-                return {}, run_raw(
-                    self._sessions[request["session"]], tensors, request.get("outputs")
-                )
+                session = self._session(request["session"])
+                return {}, run_raw(session, tensors, request.get("outputs"))
             case "bind":
                 from onnx_scatterx.runtime.ort_session import BoundModel
 
                 number = request["session"]
-                self._bound[number] = bound = BoundModel(self._sessions[number], tensors)
+                self._bound[number] = bound = BoundModel(self._session(number), tensors)
                 return {}, bound.outputs()
             case "time":
                 from onnx_scatterx.runtime.timing import interleaved
@@ -74,6 +77,12 @@ class Worker:
                 return {"file": self._bound[request["session"]].trace(request["runs"])}, []
             case unknown:
                 raise ValueError(unknown)
+
+    def _session(self, number: int) -> ort.InferenceSession:
+        session = self._sessions[number]
+        if session is None:
+            raise ValueError(f"model {number} was dropped")
+        return session
 
 
 def _open(

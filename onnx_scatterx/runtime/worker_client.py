@@ -11,11 +11,15 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import MissingRuntimeError, one_line
-from onnx_scatterx.graphs import all_nodes, packed
+from onnx_scatterx.graphs import all_nodes
+from onnx_scatterx.operators import Rounding, described, those
 from onnx_scatterx.processes import Closing, NoReply, PythonChild, RawTensor, Reply, scratch
 from onnx_scatterx.runtime.session import require_runtime
 
 __all__ = ["ModelFile", "NoReply", "OrtProcess", "Runner", "from_raw", "to_raw"]
+
+_PATIENCE = 120.0  # seconds to free a model
+_MUCH = 1 << 28  # bytes of a process, of which it may keep some
 
 PROGRAM = "from onnx_scatterx.runtime.worker import main; main()"
 """The program of a worker process."""
@@ -70,38 +74,49 @@ class Runner(Closing):
     def close(self) -> None:
         """End the process to free its memory; `reload` and `run` start another process."""
         self._process.close()
-        self._is_alive = False
+        self._is_alive = self._is_loading = False
 
     def load(self, timeout: float, *, fused: bool = False) -> NoReply | None:
         """Wait until the model is loaded; if `fused`, load it for fused runs. Return the error."""
-        if fused:
-            answer = self._ask({**self._request, "optimize": True}, [], timeout)
+        if not fused and self._is_loading:
+            answer = self._first(timeout)
+        elif not self._is_alive and not self._is_loading:
+            return self.reload(timeout, fused=fused)
         else:
-            answer = self._process.receive(timeout)
-            self._is_alive = isinstance(answer, Reply) or answer.kind == "error"
-        if isinstance(answer, NoReply):
-            self._failures[fused] = answer
-            return answer
-        self._sessions.setdefault(fused, len(self._sessions))
-        return None
+            answer = self._ask({**self._request, "optimize": fused}, [], timeout)
+        return self._noted(answer, fused)
 
     def reload(self, timeout: float, *, fused: bool = False) -> NoReply | None:
         """Load the model in a new process; return the error, if any."""
         self._process.close()
-        self._process = self._start()
-        failure = self.load(timeout)
-        return self.load(timeout, fused=True) if fused and self._is_alive else failure
+        self._process = self._start(fused)
+        return self._noted(self._first(timeout), fused)
+
+    def drop(self, *, fused: bool) -> None:
+        """Free the model that is loaded for such runs; the next one loads it again.
+
+        The process ends if it held much memory, because it would keep some of it.
+        """
+        if not fused and self._is_loading:
+            self.load(_PATIENCE)
+        number = self._sessions.pop(fused, None)
+        if number is None or not self._is_alive:
+            return
+        answer = self._ask({"do": "drop", "session": number}, [], _PATIENCE)
+        much = isinstance(answer, NoReply) or answer.content["peak"] > _MUCH
+        if much and not self._sessions:
+            self.close()
 
     def run(
         self, feeds: Mapping[str, np.ndarray], timeout: float, *, fused: bool = False
     ) -> dict[str, np.ndarray] | NoReply:
         """Return the outputs by name, or why the run failed."""
-        if not self._is_alive:
+        if not self._is_alive and not self._is_loading:
             self.reload(timeout, fused=fused)
-        if fused and self._is_alive and fused not in self._sessions:
-            self.load(timeout, fused=True)
+        elif fused not in self._sessions and (self._is_loading or fused not in self._failures):
+            self.load(timeout, fused=fused)
         if fused not in self._sessions:
-            return self._failures[fused if fused in self._failures else False]
+            return self._failures[fused if fused in self._failures else not fused]
         tensors = [to_raw(name, array) for name, array in feeds.items()]
         answer = self._ask({"do": "run", "session": self._sessions[fused]}, tensors, timeout)
         if isinstance(answer, NoReply):
@@ -143,6 +158,8 @@ class Runner(Closing):
         self, request: dict[str, Any], tensors: list[RawTensor], timeout: float
     ) -> Reply | NoReply:
         """Send a request and return the answer; if the process has died, start it again first."""
+        if self._is_loading:
+            self.load(timeout)
         if not self._is_alive:
             failure = self.reload(timeout)
             if failure is not None and not self._is_alive:
@@ -152,22 +169,33 @@ class Runner(Closing):
             self._is_alive = answer.kind == "error"
         return answer
 
-    def _start(self) -> OrtProcess:
+    def _first(self, timeout: float) -> Reply | NoReply:
+        """Wait for the model that the process loads since its start."""
+        self._is_loading = False
+        answer = self._process.receive(timeout)
+        self._is_alive = isinstance(answer, Reply) or answer.kind == "error"
+        return answer
+
+    def _noted(self, answer: Reply | NoReply, fused: bool) -> NoReply | None:
+        if isinstance(answer, NoReply):
+            self._failures[fused] = answer
+            return answer
+        self._sessions[fused] = self._opened
+        self._opened += 1
+        return None
+
+    def _start(self, fused: bool = False) -> OrtProcess:
         process = OrtProcess()
-        process.send({**self._request, "optimize": False})
-        self._is_alive = False
+        process.send({**self._request, "optimize": fused})
+        self._is_alive, self._is_loading = False, True
+        self._opened = 0  # how many models the process has opened
         self._sessions: dict[bool, int] = {}  # those that are loaded, by whether they are fused
         self._failures: dict[bool, NoReply] = {}
         return process
 
 
-_NAMES = """
-    And Compress Concat Constant ConstantOfShape Equal Expand Flatten Gather GatherElements GatherND
-    Greater GreaterOrEqual Identity IsInf IsNaN Less LessOrEqual NonZero Not Or Range Reshape
-    ScatterElements ScatterND Shape Size Slice Split Squeeze Tile Transpose Trilu Unsqueeze Where
-"""
-_EXACT = frozenset(_NAMES.split())
-"""Operators that round nothing: where ONNX Runtime folds them, no float changes."""
+_EXACT = those(lambda row: row.rounding <= Rounding.EXACT) - {"Pad"} | {"Range"}
+"""Where ONNX Runtime folds one of these, no float changes. A Pad may become a part of a Conv."""
 
 
 def _operators(model: onnx.ModelProto) -> Counter[tuple[str, str]]:
@@ -175,7 +203,7 @@ def _operators(model: onnx.ModelProto) -> Counter[tuple[str, str]]:
     for node in all_nodes(ir.from_proto(model)):
         if node.domain or node.op_type not in _EXACT:
             counts[node.domain, node.op_type] += 1
-        read = [node.inputs[at] for at in packed(node) if at < len(node.inputs)]
+        read = [node.inputs[at] for at in described(node).packs if at < len(node.inputs)]
         stored = sum(value is not None and value.is_initializer() for value in read)
         counts["packed", node.op_type] += stored
     return counts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from dataclasses import replace
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from onnx_scatterx.errors import ScatterXError, did_you_mean
-from onnx_scatterx.files import parse_toml
+from onnx_scatterx.files import note_read, parse_toml, recorded
 from onnx_scatterx.targets.profile import Find, read_profile, target_from
 from onnx_scatterx.targets.target import SCATTERX, STANDARD, Target
 
@@ -87,7 +88,10 @@ def _named(name: str, extending: tuple[str, ...], folder: Path) -> Target:
     if name.endswith(".toml"):
         path = folder / name
     elif name in profile_names():
-        path = _PROFILES / f"{name}.toml"
+        target, files = _of_package(name)
+        for path in files:
+            note_read(path, "the profile")
+        return target
     elif os.path.exists(folder / f"{name}.toml"):
         raise ScatterXError(f"no target is called {name!r}; did you mean {name}.toml?")
     else:
@@ -105,6 +109,15 @@ def _named(name: str, extending: tuple[str, ...], folder: Path) -> Target:
         raise ScatterXError(f"{shown}: more than {_MOST_EXTENDED} profiles extend each other")
     chain = (*extending, shown)
     return read_profile(shown, BASES, lambda other: _named(other, chain, path.parent))
+
+
+@functools.cache
+def _of_package(name: str) -> tuple[Target, tuple[Path, ...]]:
+    """Return the target of a profile in the package, and the files that describe it."""
+    with recorded() as read:
+        path = os.fspath(_PROFILES / f"{name}.toml")
+        target = read_profile(path, BASES, lambda other: _named(other, (path,), _PROFILES))
+    return target, tuple(read)
 
 
 def _changed(text: str, find: Find) -> Target:

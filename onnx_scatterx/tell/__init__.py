@@ -3,9 +3,9 @@
 ``builder`` makes an entry for each node, ``report`` has the sentences, ``terminal`` puts them in
 order for a terminal, and ``page`` for a browser.
 
-Come here for ``optimize_ir`` and ``inspect_records``, which run the pipeline and make the report,
-and for what a person reads of it. Not for what is done (``pipeline``), not for the words of reasons
-(``text``), and not for the comparison of two models (``compare``).
+Come here for ``Inquiry``, which opens a model, runs the pipeline and makes the report, and for what
+a person reads of it. Not for what is done (``pipeline``), not for the words of reasons (``text``),
+and not for the comparison of two models (``compare``).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from onnx_scatterx.tell.explanation import explain as explain
     from onnx_scatterx.tell.explanation import explanations as explanations
     from onnx_scatterx.tell.extraction.cutting import extract as extract
+    from onnx_scatterx.tell.inquiry import Inquiry as Inquiry
     from onnx_scatterx.tell.inquiry import M as M
-    from onnx_scatterx.tell.inquiry import inspect_records as inspect_records
     from onnx_scatterx.tell.inquiry import optimized as optimized
     from onnx_scatterx.tell.page import ComparedNote as ComparedNote
     from onnx_scatterx.tell.page import OneModel as OneModel
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.tell.report import Report as Report
     from onnx_scatterx.tell.report import tallies as tallies
     from onnx_scatterx.tell.reporting import optimize_ir as optimize_ir
+    from onnx_scatterx.tell.sections import settled as settled
     from onnx_scatterx.tell.terminal import screen as screen
 else:
     __getattr__, __dir__, __all__ = face(
@@ -47,12 +48,13 @@ else:
             "builder": "NodeRecord",
             "explanation": "advised explain explanations",
             "extraction.cutting": "extract",
-            "inquiry": "M inspect_records optimized",
+            "inquiry": "Inquiry M optimized",
             "page": "ComparedNote OneModel directory_page",
             "page.document": "tables",
             "rendering": "Group ShownInTables TextTable laid_out",
             "report": "NEEDS OTHERWISE Report SCHEMA tallies",
             "reporting": "optimize_ir",
+            "sections": "settled",
             "terminal": "screen",
         },
     )

@@ -18,12 +18,13 @@ from onnx_scatterx.engine.passes import LAST_WINS, NUMBER, Job
 from onnx_scatterx.engine.plan import Outcome, work_text
 from onnx_scatterx.engine.quantizers import QUANTIZED
 from onnx_scatterx.engine.terms import Symbol
-from onnx_scatterx.engine.write import is_unique, needed
+from onnx_scatterx.engine.write import is_unique
 from onnx_scatterx.graphs import all_nodes, written
+from onnx_scatterx.operators import needed
 from onnx_scatterx.tell.duplicates import Duplicates, duplicates_of
 from onnx_scatterx.tell.entries import Action, Entry, GatherReport, ScatterReport
 from onnx_scatterx.tell.report import Report
-from onnx_scatterx.tell.term_text import footprint_text
+from onnx_scatterx.tell.term_text import abbreviated
 from onnx_scatterx.text import FloatReason, Missing, Reason, Refusal
 
 AXES = "axis-limit: no axis has 2^31 elements or more"
@@ -146,11 +147,15 @@ def _entry(
             refusal = outcome.provenance.with_limit(node, refusal)
     if refusal is not None and not isinstance(refusal.detail, Missing):
         refusal = replace(refusal, detail=refusal.shown)  # a report needs no terms
+    text, is_abbreviated = "unknown", False
+    if in_theory is not None:
+        text, is_abbreviated = abbreviated(in_theory, called.axes)
     common: dict[str, Any] = {
         "node": called.name,
         "op": node.op_type,
         "graph": where,
-        "footprint": "unknown" if in_theory is None else footprint_text(in_theory, called.axes),
+        "footprint": text,
+        "is_abbreviated": is_abbreviated,
         "axes": called.axes,
         "verdict": "unknown" if in_theory is None else in_theory.verdict.sliceability.value,
         "action": action,

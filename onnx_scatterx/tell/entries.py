@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -132,11 +132,6 @@ class EntryDetail:
     together: int = 0
     moved: Moved | None = None
 
-    def lacks(self, box: str) -> bool:
-        """Return whether a box has letters, which stand for terms of the box in the sections."""
-        told = (text for _, texts in self.sections for text in texts)
-        return "[" in box and not any(text.startswith(box) for text in told)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
@@ -148,7 +143,9 @@ class Entry:
     that replace it. ``facts`` are the assumptions of the proof. If a node has no name, it is named
     by its output. ``selects_floats`` says that a Where of floats was written, which may change a
     zero's sign. ``in_onnxruntime`` are the reasons why ONNX Runtime may compute other values of the
-    nodes that replace it. ``detail`` is for a page; equality of entries ignores it.
+    nodes that replace it. ``is_abbreviated`` says that the footprint has letters for terms, or is
+    cut. ``details`` are those of several entries, this one at ``number``: they are found when one
+    is first asked for. Equality of entries ignores these three.
     """
 
     node: str
@@ -162,9 +159,16 @@ class Entry:
     facts: tuple[str, ...] = ()
     selects_floats: bool = False
     in_onnxruntime: tuple[str, ...] = ()
-    detail: EntryDetail | None = field(default=None, compare=False, repr=False)
     written: tuple[str, ...] = ()
     axes: tuple[int, ...] | None = None
+    is_abbreviated: bool = field(default=False, compare=False, repr=False)
+    details: Sequence[EntryDetail] | None = field(default=None, compare=False, repr=False)
+    number: int = field(default=0, compare=False, repr=False)
+
+    @property
+    def detail(self) -> EntryDetail | None:
+        """What a page shows besides its row."""
+        return None if self.details is None else self.details[self.number]
 
     @property
     def is_gone(self) -> bool:
@@ -257,7 +261,7 @@ def legend(entries: Iterable[Entry]) -> list[str]:
     words = [f"{word}: {text}" for word, text in _TOUCHES.items() if word in used]
     if any(entry.axes is not None and "[" in entry.footprint for entry in shown):
         words.append("[ ]: axes as before the Transpose in front of the node")
-    if any(entry.detail is not None and entry.detail.lacks(entry.footprint) for entry in shown):
+    if any(entry.is_abbreviated for entry in shown):
         words.append("letters in [ ]: long terms, which explain prints")
     return ["; ".join(words)] if words else []
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import textwrap
 from collections.abc import Sequence
@@ -15,22 +14,20 @@ from onnx_scatterx.engine.budget import LimitError, budget, own_budget, within_l
 from onnx_scatterx.engine.passes import Settings
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files import AnyModel
-from onnx_scatterx.graphs import cloned
 from onnx_scatterx.observer import NOBODY, Observer, Progress
 from onnx_scatterx.options import Options
-from onnx_scatterx.targets import BASES
 from onnx_scatterx.tell.advice.advise import advise_on
-from onnx_scatterx.tell.advice.candidates import fixed
-from onnx_scatterx.tell.advice.change import Change, Command
+from onnx_scatterx.tell.advice.change import Command
+from onnx_scatterx.tell.advice.smaller import smaller
 from onnx_scatterx.tell.advice.whole import Whole, bounded
 from onnx_scatterx.tell.builder import NodeRecord
-from onnx_scatterx.tell.entries import Entry, ScatterReport
-from onnx_scatterx.tell.inquiry import Inquiry, optimized
-from onnx_scatterx.tell.kept_advice import Advice, Way
-from onnx_scatterx.tell.report import Report
+from onnx_scatterx.tell.entries import Action, Entry, ScatterReport
+from onnx_scatterx.tell.inquiry import Inquiry
+from onnx_scatterx.tell.kept_advice import Advice
+from onnx_scatterx.tell.report import Report, may_advise
 from onnx_scatterx.tell.reporting import rewritten_under
 from onnx_scatterx.tell.sections import parts
-from onnx_scatterx.text import Reason, in_lines, noted_places, visible
+from onnx_scatterx.text import in_lines, noted_places, visible
 
 _INDENT = 12
 
@@ -69,42 +66,35 @@ def advise(
 
 
 def advised(
-    report: Report,
-    model: AnyModel,
-    command: Command,
-    records: Sequence[NodeRecord] | None = None,
-    observer: Observer = NOBODY,
-    **options: Unpack[Options],
+    asked: Inquiry, report: Report, records: Sequence[NodeRecord], command: Command
 ) -> Report:
-    r"""Return the report with advice: each command in the advice was tried.
+    r"""Return a report on the model of an inquiry with advice: each command in it was tried.
 
     If the result is much larger than the model, the advice has commands that give a smaller result,
-    too. If ``records`` has the records of the report, the model is not inspected again.
-    ``observer`` is told how many changes were tried.
+    too. ``records`` are those of the report.
 
     >>> import onnx.parser
-    >>> from onnx_scatterx import optimize
     >>> body = "".join(f"y{k+1} = ScatterND (y{k}, i, u)  " for k in range(3))
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[64] y0, int64[4, 1] i, float[4] u) => (float[64] z)
     ...     { %s z = Identity (y3) }''' % body)
-    >>> report = optimize(model, target="standard").report
-    >>> (advice,) = advised(report, model, Command(target="standard"), target="standard").advice
+    >>> with Inquiry.about(model, Settings.of(target="standard")) as asked:
+    ...     _, report, records, *_ = asked.optimized(keeps=True)
+    ...     (advice,) = advised(asked, report, records, Command(target="standard")).advice
     >>> print(*advice.lines(), sep="\n")
     the result has 16 nodes instead of 4:
       smaller by:
         onnx-scatterx optimize MODEL.onnx -o OUT.onnx
           4 nodes, ONNX Runtime: what does not slice becomes ScatterX, which runs anywhere
     """
-    if not (report.is_open or report.growth or report.native):
+    if not may_advise(report):
         return report
-    settings = Settings.of(**options)
-    with Inquiry.about(model, settings) as asked:
-        shown, records = asked.inspected if records is None else (report, records)
-        with bounded(asked.model, settings) as whole:
-            advice = _advice(whole, shown, records, command, observer) if report.is_open else ()
-            advice += _smaller(whole, model, report, command, **options)
-            by_standard = _by_standard(whole) if report.native else None
+    with bounded(asked.model, asked.settings) as whole:
+        advice: tuple[Advice, ...] = ()
+        if report.is_open:
+            advice = _advice(whole, report, records, command, asked.observer)
+        advice += smaller(asked, whole, report, command)
+        by_standard = _by_standard(whole) if report.native else None
     return replace(report, advice=advice, by_standard=by_standard)
 
 
@@ -113,7 +103,7 @@ def _by_standard(whole: Whole) -> int | None:
     with suppress(ScatterXError, LimitError):
         whole.charge(whole.model)
         settings = whole.settings.but(target="standard")
-        records, _ = rewritten_under(cloned(whole.model), settings)
+        records, _ = rewritten_under(whole.model, settings)
         entries = (record.entry for record in records)
         return sum(isinstance(e, ScatterReport) and e.is_gone for e in entries)
     return None
@@ -126,7 +116,7 @@ def _advice(
     command: Command | None,
     observer: Observer = NOBODY,
 ) -> tuple[Advice, ...]:
-    """Return the advice of ``advise``, given the report and the records of ``inspect_records``."""
+    """Return the advice of ``advise``, given a report and its records."""
     if budget().is_spent:  # the steps ended: that is why nodes are kept, and no argument helps
         return ()
     return advise_on(whole, records, report.violations, command, observer)
@@ -250,8 +240,10 @@ def explanations(
         records = asked.inspected[1] if node is None else asked.named(node)
         if not records:
             return []
-        with bounded(asked.model, asked.settings) as whole:
-            tried = advise_on(whole, records, command=command, observer=observer)
+        tried: tuple[Advice, ...] = ()
+        if any(record.entry.action is Action.KEPT for record in records):
+            with bounded(asked.model, asked.settings) as whole:
+                tried = advise_on(whole, records, command=command, observer=observer)
         next_ = {node: advice for advice in tried for node in advice.nodes}
         return [
             _explained(a, next_.get(a.entry.node), theory=theory, copies=moves, where=where)
@@ -288,37 +280,3 @@ def _wrapped(label: str, text: str, width: int) -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-def _smaller(
-    whole: Whole, model: AnyModel, report: Report, command: Command, **options: Unpack[Options]
-) -> tuple[Advice, ...]:
-    """Return advice with commands that give a smaller result, if the result is much larger.
-
-    ``report`` is the report of ``optimize`` with the same options. If its ``growth`` is empty,
-    there is no advice. Fixed sizes are tried, and the other targets if the target is no device.
-    """
-    if not report.growth:
-        return ()
-    target = whole.settings.target
-    others = BASES if target in BASES.values() else ()
-    trials = [(Change(), name) for name in others if name != target.name]
-    sizes = fixed(whole)
-    trials += [] if sizes is None else [(sizes, target.name)]
-    best = math.inf if report.about and report.about.is_larger else report.nodes_after
-    ways: list[Way] = []
-    for change, name in trials:
-        given = options | {"fix": {**(options.get("fix") or {}), **change.fix}}
-        if not change.fix:
-            given["target"] = name
-        with suppress(ScatterXError, LimitError):
-            whole.charge(whole.model)
-            other = optimized(model, **given).report
-            nodes, about = other.nodes_after, other.about
-            is_whole = all(s.reason is not Reason.MODEL_LIMIT for s in other.scatters)
-            if is_whole and nodes < best and not (about and about.is_larger):
-                text = change.command(command) if change.fix else command.text(name, [])
-                at = f" at these sizes, {change.condition()}"
-                what = at if change.fix else f", {BASES[name].description}"
-                best, ways = nodes, [Way(text, f"{nodes} nodes{what}")]
-    return (Advice((), report.growth, "", tuple(ways), verb="smaller"),)

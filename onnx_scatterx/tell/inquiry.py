@@ -1,7 +1,8 @@
-"""One question about a model: it is opened, the pipeline runs on it, and the report is made."""
+"""Questions about one model: it is opened, the pipeline runs on it, and the report is made."""
 
 from __future__ import annotations
 
+import copy
 import difflib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,8 +22,8 @@ from onnx_scatterx.files import (
     Files,
     ModelSource,
     Opened,
-    Original,
     file_size,
+    files_read,
     open_model,
     recorded,
 )
@@ -32,8 +33,9 @@ from onnx_scatterx.pipeline import command_budget
 from onnx_scatterx.processes import raised_gc_threshold
 from onnx_scatterx.tell.builder import NodeRecord
 from onnx_scatterx.tell.entries import About
-from onnx_scatterx.tell.report import Report
+from onnx_scatterx.tell.report import Report, may_advise
 from onnx_scatterx.tell.reporting import optimize_ir
+from onnx_scatterx.tell.sections import settled
 
 M = TypeVar("M", onnx.ModelProto, ir.Model)
 """The kind of a model: that which the user gave."""
@@ -41,27 +43,22 @@ M = TypeVar("M", onnx.ModelProto, ir.Model)
 _NAMES = 5  # that an error lists
 
 
-def inspect_records(
-    model: AnyModel, settings: Settings, observer: Observer = NOBODY, *, details: bool = True
-) -> tuple[Report, tuple[NodeRecord, ...]]:
-    """Return the report of ``inspect``, and the records from which it was made."""
-    opened, loaded = opened_ir(model, observer)
-    report, records = optimize_ir(
-        loaded, settings, planned=True, details=details, observer=observer
-    )
-    return replace(report, about=About.of(loaded, opened, settings.options())), records
-
-
 class Inquiry:
-    """Questions about one model, which share its copy, what was found, and a budget of steps.
+    """Questions about one model, which was opened once; they share what is found, and a budget.
 
-    ``settings`` get ``gathers`` if a question names a gather.
+    ``settings`` get ``gathers`` if a question names a gather. ``given`` is the model as the user
+    gave it.
     """
 
-    def __init__(self, model: ir.Model, settings: Settings, observer: Observer = NOBODY) -> None:
-        self.model = model  # is not changed: each run takes a copy
+    def __init__(
+        self, given: AnyModel, opened: Opened, settings: Settings, observer: Observer = NOBODY
+    ) -> None:
+        self.given = given
+        self.opened = opened
         self.settings = settings
         self.observer = observer
+        self._original = opened.original()
+        self._may_change_opened = opened.message is not None
 
     @classmethod
     @contextmanager
@@ -69,14 +66,68 @@ class Inquiry:
         cls, model: AnyModel, settings: Settings, observer: Observer = NOBODY
     ) -> Iterator[Inquiry]:
         """Open a model, and take the steps of one command for all that is asked in this block."""
-        _, loaded = opened_ir(model, observer)
-        with raised_gc_threshold(), fresh_symbols(foreign=True), command_budget(loaded, settings):
-            yield cls(loaded, settings, observer)
+        observer.stage("reading", what=ModelSource.of(model).source or "")
+        opened = open_model(model)
+        steps = command_budget(opened.model, settings)
+        with raised_gc_threshold(), fresh_symbols(foreign=True), steps:
+            yield cls(model, opened, settings, observer)
+
+    def under(self, settings: Settings) -> Inquiry:
+        """Return an inquiry about the same model under other settings."""
+        other = copy.copy(self)
+        other.settings, self._may_change_opened = settings, False  # the other one may
+        vars(other).pop("inspected", None)
+        return other
+
+    @cached_property
+    def model(self) -> ir.Model:
+        """The model as it was opened, which no question changes."""
+        if self.opened.message is None or self._may_change_opened:
+            self._may_change_opened = False
+            return self.opened.model
+        return self._original()
+
+    def _to_change(self) -> ir.Model:
+        """Return the model as it was opened, to be changed by a run."""
+        if self._may_change_opened:
+            self._may_change_opened = False
+            return self.opened.model
+        return cloned(self.model) if "model" in vars(self) else self._original()
 
     @cached_property
     def inspected(self) -> tuple[Report, tuple[NodeRecord, ...]]:
-        """The report of ``inspect`` without the details of a page, and its records."""
-        return inspect_records(self.model, self.settings, self.observer, details=False)
+        """The report of ``inspect``, and the records from which it was made."""
+        model = self._to_change()
+        report, records = optimize_ir(
+            model, self.settings, planned=True, observer=self.observer, original=self._original
+        )
+        about = About.of(model, self.opened, self.settings.options())
+        return replace(report, about=about), records
+
+    def optimized(self, *, keeps: bool = False) -> Optimized:
+        """Return what ``optimize`` gives.
+
+        If the inquiry ``keeps`` the model, it need not be opened again to advise about the result.
+        The files that were read are those of the blocks of ``recorded`` around the call.
+        """
+        model, opened = self._to_change(), self.opened
+        merger = opened.merger(model)
+        report, records = optimize_ir(
+            model, self.settings, observer=self.observer, original=self._original
+        )
+        about = About.of(model, opened, self.settings.options())
+        made: Any = model
+        if merger is None:
+            report = settled(report, details=True)  # others change the model
+        else:
+            if keeps and may_advise(report):
+                _ = self.model
+            made = merger.merged(model)
+            about = replace(about, size_after=file_size(made))
+            if opened.ours:  # the message is the result now
+                self._original = lambda: open_model(self.given).model
+        report = replace(report, about=about)
+        return Optimized(made, report, records, opened.given.source, files_read())
 
     def named(self, node: str) -> tuple[NodeRecord, ...]:
         """Return the records of the scatters or gathers of a name; several graphs may use one name.
@@ -99,13 +150,6 @@ class Inquiry:
         raise ScatterXError(f"no scatter or gather is called {node!r}; there is {there}")
 
 
-def opened_ir(model: AnyModel, observer: Observer) -> tuple[Opened, ir.Model]:
-    """Return the opened model, and an ``onnx_ir.Model`` of it that may be changed."""
-    observer.stage("reading", what=ModelSource.of(model).source or "")
-    opened = open_model(model)
-    return opened, cloned(opened.model) if opened.message is None else opened.model
-
-
 class Optimized(NamedTuple):
     """A new model of the kind that came in, its report and records, and what was read for it."""
 
@@ -116,21 +160,10 @@ class Optimized(NamedTuple):
     read: Files
 
 
-@raised_gc_threshold()
 def optimized(model: AnyModel, observer: Observer = NOBODY, **options: Any) -> Optimized:
     """Return a new model without the scatters that can be proven to be slices.
 
     The arguments and the errors are those of ``optimize``.
     """
-    with recorded() as read:
-        settings = Settings.of(**options)
-        opened, loaded = opened_ir(model, observer)
-        proto, given = opened.message, opened.given
-        original = None if proto is None else Original(proto, loaded, ours=opened.ours)
-        report, records = optimize_ir(loaded, settings, observer=observer)
-    about = About.of(loaded, opened, settings.options())
-    made: Any = loaded
-    if original is not None:
-        made = original.merged(loaded)
-        about = replace(about, size_after=file_size(made))
-    return Optimized(made, replace(report, about=about), records, given.source, read)
+    with recorded(), Inquiry.about(model, Settings.of(**options), observer) as asked:
+        return asked.optimized()

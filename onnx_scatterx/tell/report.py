@@ -260,6 +260,11 @@ class Report(ShownInTables):
         return refused_lines(self.violations, self.target, self.violations_if_kept)
 
 
+def may_advise(report: Report) -> bool:
+    """Return whether there is something to advise: what is open, or what others do better."""
+    return bool(report.is_open or report.growth or report.native)
+
+
 def tallies(reports: Sequence[Report], planned: bool) -> list[str]:
     """Return how many scatters are removed and how many become ScatterX, and the gathers."""
     may = "can be " if planned else ""

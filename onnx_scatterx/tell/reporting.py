@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import onnx_ir as ir
@@ -25,20 +26,19 @@ def optimize_ir(
     settings: Settings,
     *,
     planned: bool = False,
-    details: bool = True,
     observer: Observer = NOBODY,
+    original: Callable[[], ir.Model] | None = None,
 ) -> tuple[Report, tuple[NodeRecord, ...]]:
     """Optimize a model in place; return the report, and the records behind it.
 
-    If ``planned``, the report is on a plan. ``details`` are the parts of a page on each scatter.
-    ``observer`` reports the progress.
+    If ``planned``, the report is on a plan. ``observer`` reports the progress. ``original`` returns
+    the model once more, if it is at hand. The details of the entries are found when a page asks, or
+    by ``settled`` before the model changes.
     """
     with command_budget(model, settings), fresh_symbols():
-        done = run(model, settings, observer)
-        job, records = done.job, records_of(done.job)
-        if details and records:
-            records = with_details(records, job.wiring)
-    records = told_records(job, records)
+        done = run(model, settings, observer, original)
+        job = done.job
+        records = with_details(told_records(job, records_of(job)), job.wiring)
     told = {why for record in records for why in record.entry.in_onnxruntime}
     told |= {str(LastBit.DEFINED)} if job.lowered.defined else set()
     told |= {str(LastBit.KERNEL)} if job.lowered.other_kernels else set()
@@ -61,7 +61,7 @@ def optimize_ir(
 def rewritten_under(
     model: ir.Model, settings: Settings, *, whole: bool = False
 ) -> tuple[tuple[NodeRecord, ...], tuple[Violation, ...]]:
-    """Return what is done with the scatters of a model, which is changed, under other settings.
+    """Return what is done with the scatters of a model under other settings; it is not changed.
 
     If ``whole``, all passes run, and the nodes that the target does not take are returned, too.
     Raises ScatterXError if its assumptions contradict each other.

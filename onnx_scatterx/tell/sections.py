@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget import within_limits
+from onnx_scatterx.engine.budget import budget, own_budget, within_limits
 from onnx_scatterx.engine.lift import Access, InTheory
 from onnx_scatterx.engine.passes import Wiring
+from onnx_scatterx.engine.terms import fresh_symbols
 from onnx_scatterx.tell.builder import NodeRecord
 from onnx_scatterx.tell.copies import Moved, copies_of, moved
 from onnx_scatterx.tell.entries import Action, Entry, EntryDetail, ScatterReport
 from onnx_scatterx.tell.index_map import IndexMap, index_map
+from onnx_scatterx.tell.report import Report
 from onnx_scatterx.tell.sketch import Excerpts
 from onnx_scatterx.tell.term_text import (
     TermFormatter,
@@ -197,16 +201,64 @@ def _answer(account: NodeRecord) -> Iterator[str]:
         yield f"missing: {entry.refusal.reason.missing}"
 
 
+class Details(Sequence[EntryDetail]):
+    """The details of scatters and gathers, which are found when the first one is asked for.
+
+    Until then the analysis of the model is held. Pickled details are found before.
+
+    ``wiring`` is how the model was before. The model must not change until they are found.
+    """
+
+    def __init__(self, records: Sequence[NodeRecord], wiring: Wiring) -> None:
+        self._number = len(records)
+        self._steps = budget().steps  # those that are left of the command
+        self._find: Callable[[], list[EntryDetail]] | None = partial(_found, records, wiring)
+        self._details: list[EntryDetail] = []
+
+    def __len__(self) -> int:
+        return self._number
+
+    def __getitem__(self, index: Any) -> Any:
+        if self._find is not None:
+            with own_budget(self._steps), fresh_symbols(foreign=True):
+                self._details = self._find()
+            self._find = None
+        return self._details[index]
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return tuple, (self[:],)
+
+
 def with_details(records: Sequence[NodeRecord], wiring: Wiring) -> tuple[NodeRecord, ...]:
     """Return records whose entries have their details; ``wiring`` is how the model was before."""
+    details = Details(records, wiring)
+    return tuple(
+        replace(record, entry=replace(record.entry, details=details, number=number))
+        for number, record in enumerate(records)
+    )
+
+
+def settled(report: Report, *, details: bool) -> Report:
+    """Return a report that does not hold the analysis: all details are found now, or dropped."""
+    if details:
+        for entry in report.entries[:1]:
+            _ = entry.detail
+        return report
+    return replace(
+        report,
+        scatters=tuple(replace(entry, details=None) for entry in report.scatters),
+        gathers=tuple(replace(entry, details=None) for entry in report.gathers),
+    )
+
+
+def _found(records: Sequence[NodeRecord], wiring: Wiring) -> list[EntryDetail]:
     excerpts = Excerpts(wiring)
     maps: dict[object, IndexMap | None] = {}
     detailed = []
     for record in records:
         shown = _sections(record), _map(record, maps), *excerpts.of(record.node)
-        detail = EntryDetail(*shown, _moved(record))
-        detailed.append(replace(record, entry=replace(record.entry, detail=detail)))
-    return tuple(detailed)
+        detailed.append(EntryDetail(*shown, _moved(record)))
+    return detailed
 
 
 def _sections(record: NodeRecord) -> tuple[tuple[str, tuple[str, ...]], ...]:

@@ -22,8 +22,9 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.lift import is_scatter
 from onnx_scatterx.engine.passes import Wired, Wiring
-from onnx_scatterx.graphs import SCATTERS, makers, reached
+from onnx_scatterx.graphs import makers, reached
 from onnx_scatterx.grouping import grouped
+from onnx_scatterx.operators import SCATTERS
 
 MOST_NODES = 30  # that are shown one by one
 _MOST_BOXES = 90  # of nodes and values

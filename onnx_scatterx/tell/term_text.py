@@ -37,6 +37,26 @@ def footprint_text(
     statement, for each axis of the data. If the text is long, terms in it are letters, unless the
     ``whole`` is asked for.
     """
+    if not whole:
+        return abbreviated(in_theory, axes)[0]
+    return middle(_in_full(in_theory, axes), _WHOLE, " ... ")
+
+
+def abbreviated(in_theory: InTheory, axes: Sequence[int] | None) -> tuple[str, bool]:
+    """Return the text for a table, and whether a term in it is a letter, or the text is cut."""
+    text = told = _in_full(in_theory, axes)
+    if len(text) > _BOX and "[" in text:
+        told = _in_full(in_theory, axes, _Letters(in_theory.access))
+    told = shortened(told)
+    return told, told != text
+
+
+def _in_full(
+    in_theory: InTheory,
+    axes: Sequence[int] | None,
+    letters: Callable[[Term | int], str] | None = None,
+) -> str:
+    """Return the text in full; with ``letters``, terms of a box with long spans have them."""
     boxes = in_theory.boxes
     if isinstance(boxes, Refusal):
         return "unknown"
@@ -46,15 +66,14 @@ def footprint_text(
         return f"{len(boxes)} boxes"
     (piece,) = boxes
     spans = box_text(piece, in_theory.access)
-    if not whole and len(", ".join(spans)) > _BOX:
-        spans = box_text(piece, in_theory.access, _Letters(in_theory.access))
+    if letters is not None and len(", ".join(spans)) > _BOX:
+        spans = box_text(piece, in_theory.access, letters)
     if axes is not None and len(axes) == len(spans):
         spans = [spans[axes.index(axis)] for axis in range(len(spans))]
     if all(span.split()[0] == ":" for span in spans):
         return "everything"
     strided = any(affine.dim is not None and abs(affine.step) > 1 for affine in piece.axes)
-    text = f"{'strided box' if strided else 'box'} [{', '.join(spans)}]"
-    return middle(text, _WHOLE, " ... ") if whole else shortened(text)
+    return f"{'strided box' if strided else 'box'} [{', '.join(spans)}]"
 
 
 class _Letters:

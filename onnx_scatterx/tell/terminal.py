@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from onnx_scatterx.graphs import SCATTERS
 from onnx_scatterx.grouping import grouped
+from onnx_scatterx.operators import SCATTERS
 from onnx_scatterx.tell.entries import STYLES, Action, Entry, legend
 from onnx_scatterx.tell.entry_lines import duplicate_lines, move_lines, zero_lines
 from onnx_scatterx.tell.kept_advice import Advice

@@ -26,12 +26,12 @@ from onnx_scatterx.engine.rules import (
     Scatter,
     Shape,
     attempt,
+    described,
     granted,
     refuse_unless,
 )
 from onnx_scatterx.rewrites.helpers.masks import Mask, read_by_mask
 
-_IN_ORDER = ("Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze")  # of their elements
 _NODES = 64  # of one function
 _DIVIDES = ("Div", "Mod")
 _ZERO = {"Min", "Max"}  # of 0.0 and -0.0 they return either
@@ -117,7 +117,7 @@ class _Follower:
         refuse_unless(node.domain == "" and node.inputs)
         refuse_unless(node.graph is self.context.graph)
         first = granted(node.inputs[0])
-        if node.op_type in _IN_ORDER:
+        if described(node).keeps_order:
             return self.of(first, has)
         if node.op_type == "Expand" and has is not _Has.MORE:
             if self._is_one(first) or self._is_vector(first, value):
@@ -185,7 +185,7 @@ class _Follower:
                 one = w.constant(np.ones((), dtype.numpy()), dtype)
                 inputs[1] = Reduction(w, "none", dtype).where(mask(), one, granted(inputs[1]))
             attributes = {name: a.value for name, a in node.attributes.items()}
-            return w.node(node.op_type, inputs, dtype, **attributes)
+            return w.spelled_node(node.op_type, inputs, dtype, **attributes)
 
         present = [p for p in parts if p is not None]
         rank = max((p.rank for p in present), default=0)

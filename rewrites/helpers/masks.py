@@ -171,7 +171,6 @@ def fitting(by_mask: Masked, context: Context) -> ir.Value:
         return x
     zeros = w.constant([0] * len(by_mask.axes))
     sizes = context.numbers.shape(by_mask.sizes)
-    w.require_slice(computed=True)
     axes = w.constant(list(range(len(by_mask.axes))))
     x = w.node("Slice", [x, zeros, sizes, axes], _BOOL)
     missing = w.node("Sub", [sizes, w.node("Shape", [x], _INT64)], _INT64)

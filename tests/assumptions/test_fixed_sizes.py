@@ -119,6 +119,15 @@ def test_a_model_of_numbers() -> None:
         FixedSizes.of(model(x=[1, 2]), {"N": 1})
 
 
+@pytest.mark.parametrize("sizes", [1, 12, 13])
+def test_sizes_that_a_model_has_are_listed(sizes: int) -> None:
+    names = [f"n{i}" for i in range(sizes)]
+    with pytest.raises(ScatterXError) as raised:
+        FixedSizes.of(model(x=[*names]), {"batch": 1})
+    listed = ", ".join(names[:12]) + (", ..." if sizes > 12 else "")
+    assert str(raised.value) == f"the model has no size 'batch'; it has {listed}"
+
+
 def test_names_and_templates() -> None:
     assert sizes_of(IMAGES.graph.inputs) == [
         *("batch", "height", "width", "height*width", "k[0]", "k[1]")
@@ -129,6 +138,15 @@ def test_names_and_templates() -> None:
     assert fix_template(model(x=[1, 2])) == ""
     assert fix_template(model(x=None)) == "--fix x:N,N"
     assert fix_template(model(x=["a b", "it's"])) == """--fix 'a b=N' --fix 'it'"'"'s=N'"""
+
+
+@pytest.mark.parametrize(
+    "dim", ["f(x)", "True", "a if b else c", "not a", "a and b", "a ** b", "a == b", "1.5"]
+)
+def test_a_dim_that_is_no_expression_of_sizes_is_a_name(dim: str) -> None:
+    given = model(x=[dim, dim])
+    assert sizes_of(given.graph.inputs) == [dim]
+    assert shapes(given, {dim: 3}) == {"x": [3, 3]}
 
 
 @pytest.mark.parametrize("sizes", [12, 13, 14, 20])

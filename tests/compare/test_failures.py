@@ -16,6 +16,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.compare.array_diff import Tolerance
+from onnx_scatterx.compare.equality import Equality
 from onnx_scatterx.compare.result import Draw, Verification
 from onnx_scatterx.compare.session_pair import SessionPair
 from onnx_scatterx.compare.verifying import verify
@@ -147,7 +148,7 @@ def test_an_original_that_rounds_otherwise_every_time() -> None:
     """That must not hide a difference beyond the tolerance."""
     for tolerance, differences in ((Tolerance(atol=0.1), 1), (None, 0)):
         before, after = cast("list[Runner]", [Answers(1.0, 1.01), Answers(2.0)])
-        comparison = SessionPair(before, after, timeout=1.0, tolerance=tolerance)
+        comparison = SessionPair(before, after, timeout=1.0, equal=Equality(tolerance=tolerance))
         comparison.one(Draw(-1, {}, "given"))
         assert len(comparison.so_far.differences) == differences
 
@@ -171,6 +172,9 @@ class Greedy:
 
     reload = load
 
+    def drop(self, *, fused: bool) -> None:
+        """Keep the memory, as the process does."""
+
     def run(
         self, feeds: object, timeout: float, *, fused: bool = False
     ) -> dict[str, np.ndarray] | NoReply:
@@ -190,8 +194,9 @@ def test_short_memory_is_asked_again_without_the_first(
     before, after = cast("list[Runner]", [first, second])
     comparison = SessionPair(before, after, timeout=1.0)
     assert comparison.load() is None
-    comparison.fused = fused
+    comparison.only_fused = fused
     assert comparison.one(Draw(0, {}, "plain"))
+    assert comparison.finish() is None
     assert len(comparison.so_far.differences) == differences
 
 

@@ -11,6 +11,7 @@ import onnx
 import pytest
 
 from onnx_scatterx import verify
+from onnx_scatterx.compare.equality import Equality
 from onnx_scatterx.compare.fused_rounding import is_rounding, roundings
 from onnx_scatterx.compare.result import Draw, Verification
 from onnx_scatterx.compare.session_pair import SessionPair
@@ -128,14 +129,21 @@ class Fusing:
     ) -> dict[str, np.ndarray]:
         return {"y": np.array([1e6, self.outputs[fused]], "f4"), "z": np.ones(1, "f4")}
 
+    def load(self, timeout: float, *, fused: bool = False) -> None:
+        """Load nothing."""
+
+    def drop(self, *, fused: bool) -> None:
+        """Free nothing."""
+
     def fused_nodes(self, timeout: float) -> Counter[str]:
         return self.nodes
 
 
 def compared(other: Fusing, strict_zeros: bool = False) -> Verification:
     before, after = cast("list[Runner]", [Fusing(0.0, 0.0), other])
-    pair = SessionPair(before, after, timeout=1.0, fused=True, strict_zeros=strict_zeros)
+    pair = SessionPair(before, after, timeout=1.0, equal=Equality(strict_zeros=strict_zeros))
     pair.one(Draw(0, {}, "plain"))
+    assert pair.finish() is None
     return pair.so_far
 
 

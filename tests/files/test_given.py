@@ -12,7 +12,7 @@ import onnxruntime
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.compare.sample_source import valid_draws
+from onnx_scatterx.compare.accepted_draws import valid_draws
 from onnx_scatterx.doors.bound_cache import cache_pairs
 from tests.helpers.support import parse
 

@@ -9,7 +9,8 @@ import onnx
 import pytest
 
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.files.io import load
+from onnx_scatterx.files.data import to_proto
+from onnx_scatterx.files.io import load, open_model
 from onnx_scatterx.files.saving import save
 from tests.files.external_data import weight, with_weights
 from tests.files.small_models import negation, parse
@@ -219,3 +220,23 @@ def test_a_subgraph_of_an_operator_that_takes_none(within: str, tmp_path: Path) 
     path.write_bytes(proto.SerializeToString())
     with pytest.raises(ModelError, match="Unrecognized attribute: body for operator Relu"):
         load(path)
+
+
+def test_a_message_is_read_once_more_after_its_model_has_changed() -> None:
+    """With the names of its weights, though onnx_ir renames a weight's message with its value."""
+    proto = parse(
+        """g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> {
+            y = Neg (z)  z = Add (x, w) }"""
+    )
+    opened = open_model(proto)
+    original = opened.original()
+    before = to_proto(original())
+    assert [node.op_type for node in before.graph.node] == ["Add", "Neg"]
+    weight_read = opened.model.graph.initializers["w"]
+    weight_read.name = "w_1"
+    opened.model.graph.remove(opened.model.graph.node(1))
+    assert proto.graph.initializer[0].name == "w_1"
+    again = original()
+    assert to_proto(again) == before
+    assert [v.name for v in to_proto(opened.model).graph.initializer] == ["w_1"]
+    assert to_proto(again) == before

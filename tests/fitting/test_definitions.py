@@ -8,7 +8,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.errors import ModelError
-from tests.helpers.support import parse
+from tests.helpers.support import f32, parse, run
 
 # the body of a graph, with {0} for the type; its operator set; the older one
 FUNCTIONS = {
@@ -83,6 +83,23 @@ def test_functions(name: str, kind: str) -> None:
     assert "last bits may differ" in str(result.report)
     assert result.report.to_dict()["defined"] == list(result.report.defined)
     agree(model, result.model, of_16_bits=kind == "float16")
+
+
+@pytest.mark.parametrize(("scale", "is_lowered"), [("4,2", True), ("2", False), ("1,2", False)])
+def test_layers_are_lowered_if_the_scale_has_all_their_axes(scale: str, is_lowered: bool) -> None:
+    model = parse(
+        f"""g (float[3,4,2] x, float[{scale}] s, float[4,2] b) => (float[3,4,2] y) {{
+            y = LayerNormalization <axis = 1> (x, s, b) }}""",
+        opset=17,
+    )
+    if not is_lowered:
+        with pytest.raises(ModelError, match="LayerNormalization"):
+            lowered(model, 16)
+        return
+    rng = np.random.default_rng(0)
+    feed = {k: f32(rng.normal(size=n)) for k, n in (("x", (3, 4, 2)), ("s", (4, 2)), ("b", (4, 2)))}
+    (before,), (after,) = (run(m, feed) for m in (model, lowered(model, 16).model))
+    np.testing.assert_allclose(before, after, rtol=1e-5, atol=1e-5)
 
 
 def test_many_of_one_kind_among_names_of_their_own() -> None:

@@ -153,6 +153,37 @@ def test_bodies_are_written_too() -> None:
         runs_the_same(model, 17, f32([1, 2, 3, 4]), b=np.array(chosen))
 
 
+@pytest.mark.parametrize("rank", ["x", "Reshape (x, s)"])
+def test_parts_of_a_shape(rank: str) -> None:
+    """Bounds before and behind all axes, and in the wrong order, in a known and an unknown rank."""
+    ends = [f", end = {end}" for end in range(-4, 5)] + [""]
+    given = [f"start = {start}{end}" for start in range(-4, 5) for end in ends]
+    parts = [f"p{i} = Shape <{each}> (r)" for i, each in enumerate(given)]
+    joined = ", ".join(f"p{i}" for i in range(len(given)))
+    text = f"""g (float[2, N, 1] x, int64[R] s) => (int64[K] y) {{
+        r = Identity ({rank})  {" ".join(parts)}  y = Concat <axis = 0> ({joined}) }}"""
+    sizes = np.array([2, 5, 1])
+    more = {"s": sizes} if rank != "x" else {"s": np.zeros(0, np.int64)}
+    for version in 14, 9:
+        runs_the_same(parse(text, opset=15), version, np.zeros(sizes, np.float32), **more)
+
+
+@pytest.mark.parametrize("fill", [0.1, 1e300, 0.5, -0.0, np.nan])
+def test_fills_that_are_attributes(fill: float) -> None:
+    """Before set 11 the fill of a Pad is a float32."""
+    model = parse(
+        """g (double[2] x) => (double[4] y) <int64[2] p = {1, 1}, double v = {1}>
+        { y = Pad (x, p, v) }""",
+        opset=11,
+    )
+    model.graph.initializer[1].CopyFrom(onnx.numpy_helper.from_array(np.array(fill), "v"))
+    if fill in (0.1, 1e300):
+        with pytest.raises(ModelError, match="its value does not fit an attribute"):
+            lowered(model, 10)
+    else:
+        runs_the_same(model, 10, np.array([1.5, -2]))
+
+
 RUN = "its axes are computed when the model runs"
 KEPT = {
     "y = ReduceMax (x, e)": f"y (ReduceMax): changed with 18, {RUN}",
@@ -245,7 +276,21 @@ def test_a_name_in_both_branches() -> None:
                 v = Neg (i) w = CastLike (x, v) o = Cast <to = 1> (w) }> }""",
         opset=18,
     )
-    with pytest.raises(ModelError, match="type of its second input is not known"):
+    for chosen in True, False:
+        more = {"i": np.array([1, 2, 3, 4]), "b": np.array(chosen)}
+        runs_the_same(model, 14, f32([1.5, -2, 3, 4]), **more)
+
+
+def test_types_that_a_function_declares_are_not_believed() -> None:
+    """ONNX Runtime ignores them."""
+    model = onnx.parser.parse_model("""<ir_version: 10,
+        opset_import: ["" : 18, "own" : 1, "other" : 1]>
+        g (float[2] x, int64[2] i) => (float[2] y) { z = own.f (x, i) y = Cast <to = 1> (z) }
+        <domain: "own", opset_import: ["" : 18, "other" : 1]> f (a, b) => (o) {
+            h = other.unknown (a) o = CastLike (b, h) }""")
+    wrong = onnx.helper.make_tensor_value_info("h", onnx.TensorProto.FLOAT16, [2])
+    model.functions[0].value_info.append(wrong)
+    with pytest.raises(ModelError, match="the type of its second input is not known"):
         onnx_scatterx.optimize(model, opset=14)
 
 
@@ -267,6 +312,7 @@ SPELLED = {
     "GatherND": "y = GatherND <batch_dims = 0> (x, at)",
     "Reshape": "y = Reshape <allowzero = 1> (x, sizes)",
     "Shape": "s = Shape <start = 0> (x) y = Cast <to = 1> (s)",
+    "part of a shape": "s = Shape <start = 1, end = 2> (x) y = Cast <to = 1> (s)",
     "values": "c = Constant <value_ints = [1, 6]> () d = Constant <value_float = 2.5> ()"
     " r = Reshape (x, c) y = Mul (r, d)",
     "BatchNormalization": "y = BatchNormalization <epsilon = 0.1> (x, w, w, w, w)",
@@ -288,7 +334,8 @@ def test_down_to_eleven(name: str, opset: int) -> None:
     nodes = SPELLED[name]
     outs = "float y, float z" if "y, z" in nodes else "float y"
     text = f"g (float[1, 2, 3] x) => ({outs}) {OF_SPELLED} {{ {nodes} }}"
-    later = {"ReduceMax": 18, "two parts": 18, "Reshape": 14, "Shape": 15, "ScatterND": 16}
+    later = {"ReduceMax": 18, "two parts": 18, "Reshape": 14, "ScatterND": 16}
+    later |= dict.fromkeys(("Shape", "part of a shape"), 15)
     if opset < later.get(name, 0) or ("Resize" in nodes and opset > 17):
         pytest.skip("another spelling there")
     model = parse(
@@ -322,8 +369,6 @@ NEWER = {
     "no axis": "y = ReduceSum <noop_with_empty_axes = 1> (x)",
     "softmax before the last axis": "y = Softmax <axis = 1> (x)",
     "a size of 0": "y = Reshape <allowzero = 1> (x, zero)",
-    "part of a shape": "s = Shape <start = 1> (x) y = Cast <to = 1> (s)",
-    "end of a shape": "s = Shape <end = 1> (x) y = Cast <to = 1> (s)",
     "sums": 'y = ScatterND <reduction = "add"> (x, at, x)',
     "axis of quantizers": "q = QuantizeLinear (x, w) y = DequantizeLinear (q, w)",
     "Einsum": 'y = Einsum <equation = "abc->ab"> (x)',
@@ -341,3 +386,34 @@ def test_what_eleven_lacks(name: str) -> None:
     )
     with pytest.raises(ModelError, match="cannot be lowered to operator set 11"):
         onnx_scatterx.optimize(model, opset=11)
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_bounds_are_attributes_in_set_9(step: int) -> None:
+    model = parse(
+        f"""g (float[1, 2, 6] x) => (float[?, ?, ?] y) {{
+            y = Slice (x, [1, -5], [9, -1], [1, 2], [1, {step}]) }}""",
+        opset=13,
+    )
+    if step == 1:
+        runs_the_same(model, 9, np.arange(12, dtype=np.float32).reshape(1, 2, 6))
+        return
+    with pytest.raises(ModelError, match="its steps are not 1"):
+        onnx_scatterx.optimize(model, opset=9)
+
+
+def test_a_scale_of_unknown_rank_may_be_one_for_each_position() -> None:
+    model = parse(
+        """g (float[1, 2, 3] x, float[2] w) => (float[?, ?, ?] y) {
+            y = DequantizeLinear (QuantizeLinear (x, w), w) }""",
+        opset=13,
+    )
+    model.graph.input[1].type.tensor_type.ClearField("shape")
+    with pytest.raises(ModelError, match="it may have a scale for each position of an axis"):
+        onnx_scatterx.optimize(model, opset=12)
+
+
+@pytest.mark.parametrize("value", ["", ", float 2.5", ", float -0.0"])
+def test_pads_are_attributes_in_set_10(value: str) -> None:
+    model = parse(f"g (float[N] x) => (float[M] y) {{ y = Pad (x, [1, 2]{value}) }}", opset=13)
+    runs_the_same(model, 10, f32([3, np.nan]))

@@ -12,8 +12,8 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.doors.cli import main
+from onnx_scatterx.engine.spelling.changes import CHANGES
 from onnx_scatterx.errors import ModelError, ScatterXError
-from onnx_scatterx.fitting.changes import CHANGES
 from onnx_scatterx.fitting.opset import change_opset, write_for_opset
 from onnx_scatterx.targets.target import Target
 from tests.fitting.opsets.models import versions
@@ -84,6 +84,17 @@ def test_models_that_cannot_be_lowered(body: str) -> None:
     with pytest.raises(ModelError, match=rf"lowered to operator set {older}: {re.escape(said)}"):
         onnx_scatterx.optimize(model, opset=older)
     assert model.opset_import[0].version == 22
+
+
+@pytest.mark.parametrize("count", [4, 5, 7])
+def test_nodes_that_cannot_be_lowered_are_counted(count: int) -> None:
+    nodes = " ".join(f'y{i} = Pad <mode = "wrap"> (x, p)' for i in range(count))
+    outputs = ", ".join(f"float[n] y{i}" for i in range(count))
+    model = parse(f"g (float[4] x, int64[2] p) => ({outputs}) {{ {nodes} }}", opset=22)
+    with pytest.raises(ModelError) as raised:
+        onnx_scatterx.optimize(model, opset=18)
+    assert str(raised.value).count("(Pad)") == 4
+    assert (f"; and {count - 4} more: export" in str(raised.value)) == (count > 4)
 
 
 # What can, since only element types came with the newer set.
@@ -190,9 +201,49 @@ def test_nodes_that_prevent_raising(name: str) -> None:
     assert model.opset_import[0].version == opset
 
 
+def test_the_mask_of_a_dropout_has_the_type_of_its_input_before_set_10() -> None:
+    text = "g (double[N] x) => (double[N] y, double[N] m) { y, m = Dropout (INPUT) }"
+    model = parse(text.replace("INPUT", "x"), opset=9)
+    raised = onnx_scatterx.optimize(model, opset=13).model
+    feed = {"x": np.array([-1.0, 0.0, np.nan])}
+    for load in SESSIONS:
+        assert agree(*(load(m).run(None, feed) for m in (model, raised)))
+    model = parse(text.replace("INPUT", "own.Op (x)"), opset=9, more=', "own" : 1')
+    with pytest.raises(ModelError, match=r"y \(Dropout\): .* type of its input is not known"):
+        onnx_scatterx.optimize(model, opset=13)
+
+
+@pytest.mark.parametrize("value", [0.0, -0.0, 2.5])
+@pytest.mark.parametrize("mode", ["constant", "edge"])
+def test_what_a_pad_writes_is_an_input_from_set_11(mode: str, value: float) -> None:
+    node = f'Pad <mode = "{mode}", pads = [1, 2], value = {value}>'
+    text = f"g (double[N] x) => (double[M] y) {{ y = {node} (INPUT) }}"
+    model = parse(text.replace("INPUT", "x"), opset=10)
+    raised = onnx_scatterx.optimize(model, opset=13).model
+    feed = {"x": np.array([-1.0, np.nan])}
+    for load in SESSIONS:
+        (before,), (after,) = (load(m).run(None, feed) for m in (model, raised))
+        assert before.tobytes() == after.tobytes()
+    if mode == "constant" and value:
+        model = parse(text.replace("INPUT", "own.Op (x)"), opset=10, more=', "own" : 1')
+        with pytest.raises(ModelError, match=r"y \(Pad\): .* type of its input is not known"):
+            onnx_scatterx.optimize(model, opset=13)
+
+
+@pytest.mark.parametrize("scales", [[1, 2.5], [1, 0.4], [2.5, 0.4], [1, 1]])
+def test_a_resize_by_what_the_run_says_is_raised(scales: list[float]) -> None:
+    model = parse(
+        "g (float[5, 6] x, float[2] s) => (float[A, B] y) { y = Resize (x, s) }", opset=10
+    )
+    raised = onnx_scatterx.optimize(model, opset=13).model
+    feed = {"x": np.arange(30, dtype=np.float32).reshape(5, 6), "s": f32(scales)}
+    for load in SESSIONS:
+        assert agree(*(load(m).run(None, feed) for m in (model, raised)))
+
+
 def test_a_version_in_no_row_is_not_reached(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = {row: change for row, change in CHANGES.items() if row != ("Neg", 13)}
-    monkeypatch.setattr("onnx_scatterx.fitting.respell.CHANGES", rows)
+    monkeypatch.setattr("onnx_scatterx.engine.spelling.respell.CHANGES", rows)
     model = parse("g (float[N] x) => (float[N] y) { y = Neg(x) }", opset=9)
     assert onnx_scatterx.optimize(model, opset=12).model.opset_import[0].version == 12
     with pytest.raises(ModelError, match=r"raised past operator set 12: y \(Neg\): .* 13"):

@@ -95,6 +95,14 @@ def test_overwritten_updates_are_removed() -> None:
     assert scatters(onnx_scatterx.optimize(parse(known), target="standard").model) == 1
 
 
+def test_rows_of_a_block_of_updates_are_dropped() -> None:
+    """No dim of the indices has the rows that are left: they are read from a list of all rows."""
+    model = parse("""g (float[4,3] x, float[2,2,3] u) => (float[4,3] y) {
+        y = ScatterND (x, [[[2], [0]], [[-2], [1]]], u) }""")
+    result = optimized(model, {"x": sample("float32", 4, 3), "u": sample("float32", 2, 2, 3)})
+    assert scatters(result.model) == 0
+
+
 @pytest.mark.parametrize("k", [0, 1, 3])
 def test_a_dim_that_decides_nothing(k: int) -> None:
     feed = {"x": sample("float32", 2, 4), "u": sample("float32", 2, k), "p": i64([[1], [-1]])}

@@ -15,6 +15,7 @@ from onnx_scatterx.engine.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.lower_scatters import LowerScatters
 from onnx_scatterx.engine.passes.settings import Settings
+from onnx_scatterx.engine.passes.simplify_gathers import SimplifyGathers
 from onnx_scatterx.engine.passes.step import Kind, Pass
 from onnx_scatterx.pipeline.order import PIPELINE, runs
 from onnx_scatterx.text.reasons import Refusal
@@ -128,9 +129,35 @@ def test_passes_that_were_not_chosen_remove_nothing() -> None:
     assert [entry.reason for entry in report.gathers] == [Reason.NOT_CHOSEN]
 
 
+def test_a_pass_that_was_not_chosen_is_the_reason_in_every_graph() -> None:
+    model = parse("""g (float[4] x, bool c) => (float[2] y) {
+        a = Gather (x, [1, 2])
+        b = If (c) <then_branch = t () => (float[2] p) { p = Gather (x, [0, 1]) },
+                    else_branch = e () => (float[2] q) { q = Gather (x, [2, 3]) }>
+        y = Add (a, b) }""")
+    report = onnx_scatterx.inspect(model, gathers=True, passes=["LowerScatters"])
+    assert [entry.reason for entry in report.gathers] == [Reason.NOT_CHOSEN] * 3
+
+
 def test_an_unknown_pass_is_an_error() -> None:
     with pytest.raises(ScatterXError, match="no pass is called 'ShareMask'; did you mean ShareMa"):
         onnx_scatterx.inspect(parse(ROW), passes=["ShareMask"])
+
+
+def test_a_model_of_which_only_a_shape_is_written_is_modified() -> None:
+    """Nothing but the sizes of the result is read, so the gather goes without a plan."""
+    model = read("""g (float[N,4] x) => (int64[2] s) {
+        s = Neg (Shape (Gather (x, [0, 1]))) }""")
+    job = Job(model, Settings.of(target="standard", gathers=True))
+    assert SimplifyGathers.run(job)
+    assert "Gather" not in operators(model)
+
+
+def test_a_scatter_of_which_only_the_shape_is_read_is_not_written() -> None:
+    model = read("""g (float[4,N] x, float[1,N] u) => (int64[2] s) {
+        s = Neg (Shape (ScatterND (x, [[1]], u))) }""")
+    LowerScatters.run(Job(model, Settings.of(target="standard")))
+    assert [node.op_type for node in model.graph] == ["Shape", "Neg"]
 
 
 def test_scatters_are_lowered_alone() -> None:

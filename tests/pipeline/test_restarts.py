@@ -1,11 +1,19 @@
 """A model is rewritten again if ONNX Runtime would move quantizers past a node in the result."""
 
+from collections.abc import Iterator
+from functools import partial
+
 import numpy as np
 import onnx.parser
+import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx import Reason
+from onnx_scatterx import Reason, Refusal, Target
+from onnx_scatterx.engine.device.violations import Violation
+from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.passes.settings import Settings
+from onnx_scatterx.pipeline.trials import Change, try_changes
 from tests.helpers.pair import assert_same
 from tests.helpers.support import sample
 
@@ -38,3 +46,115 @@ def test_scatters_that_keep_a_second_reader_are_kept(data: str, kept: list[bool]
     feed |= {name: sample("float32", 3, 4) for name in "xv"}
     feed |= {name: sample("float32", 2, 4) for name in "uw"}
     assert_same(model, result.model, [feed])
+
+
+@pytest.fixture
+def copies(monkeypatch: pytest.MonkeyPatch) -> list[ir.Model]:
+    """Return the models that were copied."""
+    found: list[ir.Model] = []
+    clone = ir.Model.clone
+
+    def noted(model: ir.Model) -> ir.Model:
+        found.append(model)
+        return clone(model)
+
+    monkeypatch.setattr(ir.Model, "clone", noted)
+    return found
+
+
+FILLED = """<ir_version: 8, opset_import: ["" : 18]>
+    g (float[4,5] x, bool[4,5] m, float one, float[4,5] e) => (float[4,5] y, float[4,5] f) {
+        n = NonZero (m)  i = Transpose <perm = [1, 0]> (n)  s = Shape <start = 1> (n)
+        u = Expand (one, s)  y = ScatterND (x, i, u)  f = Erf (e) }"""
+"""A scatter that becomes a Where, and a node that has nothing to do with it."""
+
+
+@pytest.mark.parametrize(
+    ("avoid", "operators"),
+    [
+        ((), ["Where", "Erf"]),
+        (("Erf",), ["Where", "Erf"]),
+        (("Where", "NonZero", "Expand"), ["Where", "Erf"]),
+    ],
+)
+def test_a_message_is_never_copied(
+    avoid: tuple[str, ...], operators: list[str], copies: list[ir.Model]
+) -> None:
+    """It is read again if there is a change to try; a model of onnx_ir is copied then."""
+    target = Target("npu", avoid=frozenset(avoid))
+    message = onnx.parser.parse_model(FILLED)
+    made = onnx_scatterx.optimize(message, target=target).model
+    assert [node.op_type for node in made.graph.node] == operators
+    assert not copies
+    given = ir.from_proto(message)
+    found = ir.to_proto(onnx_scatterx.optimize(given, target=target).model)
+    nodes = list(ir.to_proto(ir.from_proto(made)).graph.node)
+    assert list(found.graph.node) == nodes
+    assert len(copies) == {0: 1, 1: 2, 3: 3}[len(avoid)]  # the first is the result
+    onnx_scatterx.RemoveScatters(target=target)(given)
+    assert list(ir.to_proto(given).graph.node) == nodes
+
+
+REFUSED, ON_HOST = (Violation("y", "Where", "g", "", on_host=on_host) for on_host in (False, True))
+
+
+@pytest.mark.parametrize(
+    ("harms", "best"),
+    [
+        ([(False, [REFUSED]), (False, [])], 1),
+        ([(False, [REFUSED]), (False, [ON_HOST, ON_HOST])], 1),
+        ([(False, [ON_HOST, ON_HOST]), (False, [ON_HOST])], 1),
+        ([(True, []), (True, []), (False, [REFUSED])], 2),
+        ([(False, [REFUSED]), (True, [])], 0),
+        ([(False, [REFUSED]), (False, [REFUSED]), (False, [REFUSED])], 0),
+    ],
+)
+def test_the_first_result_with_the_least_harm_is_kept(
+    harms: list[tuple[bool, list[Violation]]], best: int
+) -> None:
+    """And the caller's model is that result."""
+    model = ir.from_proto(onnx.parser.parse_model(FILLED))
+    original = partial(ir.from_proto, ir.to_proto(model))
+    job = Job(model, Settings.of(), original=original)
+    begun: list[Job] = []
+    left = iter(range(len(harms)))
+
+    def run(job: Job) -> Job:
+        number = next(left)
+        is_exposed, job.violations = harms[number][0], tuple(harms[number][1])
+        job.exposed = {0: Refusal(Reason.QUANTIZER)} if is_exposed else {}
+        job.model.graph.name = str(number)
+        return job
+
+    def changes(*_: object) -> Iterator[Change]:
+        yield from [lambda _: None] * (len(harms) - 1)
+
+    kept, first = try_changes(job, run, changes, begun.append)
+    assert first is job
+    assert kept.model is model
+    assert model.graph.name == str(best)
+    assert len(begun) == len(harms) - 1
+
+
+def test_a_choice_between_equal_scales_is_left_to_onnxruntime() -> None:
+    """A Where only moves integers, so it gives the same if quantizers are moved past it."""
+    text = TEXT.replace("DATA", "v").replace("t = Add (c, d)", "t = Where (m, c, d)")
+    model = onnx.parser.parse_model(text.replace("g (uint8", "g (bool[2,4] m, uint8", 1))
+    report = onnx_scatterx.optimize(model, target="standard").report
+    assert [scatter.reason for scatter in report.scatters] == [None, None]
+
+
+def test_a_gather_of_what_is_kept_is_kept_and_another_one_is_not() -> None:
+    text = TEXT.replace("q = ScatterND (DATA, rows, w)", "q = Gather (z, two) g = Gather (v, two)")
+    text = text.replace("float[?,4] q)", "float[?,4] q, float[2,4] g)")
+    model = onnx.parser.parse_model(text.replace("int64[1] l", "int64[2] two = {0, 1}, int64[1] l"))
+    report = onnx_scatterx.optimize(model, target="standard", gathers=True).report
+    told = {entry.node: entry.reason for entry in report.entries}
+    assert told == {"z": Reason.QUANTIZER, "q": Reason.QUANTIZER, "g": None}
+
+
+def test_only_a_result_that_is_safe_is_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    fitted: list[object] = []
+    monkeypatch.setattr("onnx_scatterx.pipeline.restarts.declare_body_dims", fitted.append)
+    onnx_scatterx.optimize(onnx.parser.parse_model(TEXT.replace("DATA", "v")), target="standard")
+    assert len(fitted) == 1

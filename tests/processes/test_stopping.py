@@ -118,7 +118,7 @@ def test_the_status_says_which_signal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     before = signal.signal(number, signal.SIG_DFL)
-    monkeypatch.setattr(inquiry, "inspect_records", lambda *_, **__: signal.raise_signal(number))
+    monkeypatch.setattr(inquiry, "optimize_ir", lambda *_, **__: signal.raise_signal(number))
     try:
         assert main(["inspect", YOLOX]) == status
         assert signal.getsignal(number) is signal.SIG_DFL

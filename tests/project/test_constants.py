@@ -11,10 +11,12 @@ OTHERS = {
     "engine/passes/known_branches.py": "renames tensors",
     "assumptions/fixed_sizes.py": "compares the shape of a default",
     "compare/interface.py": "reads the defaults of inputs",
+    "compare/light_model.py": "keeps the defaults of inputs",
     "engine/plan/commit.py": "asks whether the writer made a constant",
     "engine/write/fragment.py": "compares the constants that are written",
     "engine/write/graph_writer.py": "adds the constants that are written",
-    "fitting/known_values.py": "keeps tensors of operators that are written anew",
+    "fitting/known_values.py": "asks whether a function declares a type of a value",
+    "fitting/propagation.py": "keeps large tensors away from ONNX",
     "fitting/declared_dims.py": "asks whether a value is a constant at all",
 }
 

@@ -15,7 +15,7 @@ from onnx_scatterx.engine.terms import Symbol, Term, term
 from onnx_scatterx.files.model_source import AnyModel
 from onnx_scatterx.tell import copies
 from onnx_scatterx.tell.explanation import explain
-from onnx_scatterx.tell.inquiry import inspect_records
+from onnx_scatterx.tell.inquiry import Inquiry
 from onnx_scatterx.tell.shown_boxes import example_numbers, shape_at, value_at
 from onnx_scatterx.theory import Move
 from tests.helpers.examples import are_all, daily
@@ -87,8 +87,8 @@ def test_at_all_sizes_they_are_the_scatter(monkeypatch: pytest.MonkeyPatch) -> N
     chosen = daily((path.stem for path in MODELS), 1 if are_all() else 4, "copies")
     given: list[AnyModel] = [*map(parse, texts), *(m for m in MODELS if m.stem in chosen)]
     for model in given:
-        settings = Settings.of(gathers=True)
-        _, records = inspect_records(model, settings, details=False)
+        with Inquiry.about(model, Settings.of(gathers=True)) as asked:
+            _, records = asked.inspected
         for few in (copies._FEW, -1):
             with own_budget(), monkeypatch.context() as patch:
                 patch.setattr(copies, "_FEW", few)
@@ -119,7 +119,8 @@ def test_offsets_may_be_elements_of_a_tensor() -> None:
             y = TensorScatter <axis = 2> (x, u, w) }""",
         24,
     )
-    _, (record,) = inspect_records(model, Settings.of(), details=False)
+    with Inquiry.about(model, Settings.of()) as asked:
+        _, (record,) = asked.inspected
     assert record.in_theory is not None
     with own_budget():
         (move,) = copies.copies_of(record.in_theory, unique=True)

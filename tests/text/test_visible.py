@@ -136,7 +136,7 @@ def test_a_bug_is_seen_too(
     def broken(*_: object, **__: object) -> None:
         raise AssertionError(f"of {EVIL}")
 
-    monkeypatch.setattr(inquiry, "inspect_records", broken)
+    monkeypatch.setattr(inquiry, "optimize_ir", broken)
     assert main(["inspect", hostile]) == 2
     assert "this is a bug" in (printed := capsys.readouterr().err)
     assert printed.replace("\n", "").isprintable()

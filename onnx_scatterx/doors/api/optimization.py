@@ -15,7 +15,7 @@ from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.files import AnyModel, IrLike, MessageLike
 from onnx_scatterx.observer import Observer, Progress, Watch
 from onnx_scatterx.options import DEFAULTS, Options, Strict, checked_strict
-from onnx_scatterx.tell import NodeRecord, Report, inspect_records, optimized
+from onnx_scatterx.tell import Inquiry, Report, optimized
 
 if TYPE_CHECKING:
     from onnx_scatterx.compare import Verification
@@ -40,7 +40,8 @@ def inspect(
         box [1, :]
 
     """
-    return inspect_records(model, Settings.of(**options), Observer(on_progress))[0]
+    with Inquiry.about(model, Settings.of(**options), Observer(on_progress)) as asked:
+        return asked.inspected[0]
 
 
 @overload
@@ -141,21 +142,14 @@ def optimize(
     """
     observer = Observer(on_progress, on_pass)
     checked_strict(strict)
-    result, _ = optimize_records(model, observer, **options)
+    done = optimized(model, observer, **options)
+    result = Result(done.model, done.report, done.source_path, done.read)
     if verify is not False:
         promised = {name: options.get(name, DEFAULTS[name]) for name in ("assume", "distrust_dims")}
         more = {} if verify is True else dict(verify)
         result = replace(result, verification=_verified(model, result, observer, promised | more))
     raise_unmet(result, strict)
     return result
-
-
-def optimize_records(
-    model: AnyModel, observer: Observer, **options: Any
-) -> tuple[Result[Any], tuple[NodeRecord, ...]]:
-    """Return the result of ``optimize``, and the records from which its report was made."""
-    done = optimized(model, observer, **options)
-    return Result(done.model, done.report, done.source_path, done.read), done.records
 
 
 def _verified(

@@ -16,11 +16,10 @@ from onnx_scatterx.doors.batch.pool import run_tasks
 from onnx_scatterx.doors.batch.summary import ModelOutcome
 from onnx_scatterx.errors import ScatterXError, one_line
 from onnx_scatterx.files import Files, Writing, note_read, recorded
-from onnx_scatterx.options import DEFAULTS
 from onnx_scatterx.processes import NoReply, clear
 
 if TYPE_CHECKING:
-    from onnx_scatterx.tell import Report
+    from onnx_scatterx.tell import Command, Report
 
 _SLACK = 0.5  # seconds in which a late task may end itself, before its process is ended
 
@@ -94,14 +93,15 @@ def prepare(_: object) -> None:
     """Import what `run_task` needs; the first task reports a missing module."""
     with contextlib.suppress(ImportError):
         from onnx_scatterx.compare import verify  # noqa: F401 - imported early
-        from onnx_scatterx.doors.api import optimize  # noqa: F401 - imported early
+        from onnx_scatterx.tell import optimized  # noqa: F401 - imported early
 
 
 def run_task(task: Task) -> ModelOutcome:
     """Optimize or inspect one model; an error becomes a part of the outcome."""
     from onnx_scatterx.compare import verify
-    from onnx_scatterx.doors.api import inspect, optimize
+    from onnx_scatterx.engine.passes import Settings
     from onnx_scatterx.files import MESSAGE_LIMIT, stage
+    from onnx_scatterx.tell import Inquiry, advised, settled
 
     start = time.perf_counter()
 
@@ -116,7 +116,8 @@ def run_task(task: Task) -> ModelOutcome:
 
     try:
         if task.output is None:
-            report = inspect(task.source, **task.options)
+            with Inquiry.about(task.source, Settings.of(**task.options)) as asked:
+                report = settled(asked.inspected[0], details=True)
             left()
             seconds = time.perf_counter() - start
             return ModelOutcome(task.source, None, report, None, None, seconds)
@@ -124,10 +125,12 @@ def run_task(task: Task) -> ModelOutcome:
             note_read(task.source, "the input")
             writing.make_directory(task.output.parent)
             writing.claim(task.output, "the output")
-            result = optimize(task.source, **task.options)
-            report = result.report
-            if task.advice:
-                report = _advised(task, report)
+            with Inquiry.about(task.source, Settings.of(**task.options)) as asked:
+                result = asked.optimized(keeps=task.advice)
+                report = settled(result.report, details=True)
+                if task.advice:
+                    command = _command(task, report)
+                    report = advised(asked, report, result.records, command)
             agrees = proof = None
             compared = 0
             staged = stage(
@@ -167,15 +170,13 @@ def run_task(task: Task) -> ModelOutcome:
     )
 
 
-def _advised(task: Task, report: Report) -> Report:
-    """Return the report on a model with advice, for which other options are tried."""
-    from onnx_scatterx.tell import Command, advised
+def _command(task: Task, report: Report) -> Command:
+    """Return the command that optimizes the model of a task alone."""
+    from onnx_scatterx.tell import Command
 
-    given = {name: value for name, value in task.options.items() if name in DEFAULTS}
     options = () if report.about is None else report.about.options
     words = tuple(word for option in options for word in shlex.split(option))
-    command = Command(str(task.source), str(task.output), task.options["target"].text, words)
-    return advised(report, task.source, command, **given)
+    return Command(str(task.source), str(task.output), task.options["target"].text, words)
 
 
 class _LateError(Exception):

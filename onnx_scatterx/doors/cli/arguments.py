@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from onnx_scatterx.files import AnyModel, Writing
 
 
-_SAMPLES = 40
 Arguments: TypeAlias = "argparse.ArgumentParser | argparse._ArgumentGroup"
 """An object to which arguments are added: a command, or a group of its help."""
 
@@ -97,7 +96,12 @@ def add_strict(command: Arguments) -> None:
 
 def add_draws(command: Arguments) -> None:
     """Add the options of a comparison: --samples, --strict-zeros, --prove and --effort."""
-    add(command, "--samples N", "sets of inputs to compare on (40)", count)
+    add(
+        command,
+        "--samples N",
+        "sets of inputs to compare on (40, or fewer if a run is much work)",
+        count,
+    )
     add(command, "--strict-zeros", "count another sign of a zero as a difference")
     add_seed(command)
     add(
@@ -171,7 +175,7 @@ def settings(args: argparse.Namespace) -> dict[str, Any]:
 def checks(args: argparse.Namespace) -> dict[str, Any]:
     """Return the keyword arguments of ``verify`` that `optimize --verify` takes, too."""
     given = {name: getattr(args, name) for name in ("assume", "distrust_dims", "strict_zeros")}
-    drawn = {"samples": args.samples or _SAMPLES, "seed": args.seed or 0}
+    drawn = {"samples": args.samples, "seed": args.seed or 0}
     return {**given, **drawn, "prove": args.prove, "effort": args.effort}
 
 

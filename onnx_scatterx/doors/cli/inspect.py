@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from onnx_scatterx.doors.cli.arguments import (
     add_jobs,
@@ -32,12 +32,10 @@ from onnx_scatterx.doors.cli.output import (
     show_text,
 )
 from onnx_scatterx.doors.cli.progress import stages
-from onnx_scatterx.engine.budget import one_command
 from onnx_scatterx.options import command_words
 
 if TYPE_CHECKING:
-    from onnx_scatterx.observer import Observer
-    from onnx_scatterx.tell import Command, NodeRecord, Report
+    from onnx_scatterx.tell import Command, Inquiry, NodeRecord, Report
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -66,16 +64,16 @@ def run(args: argparse.Namespace) -> int:
 def _inspect(args: argparse.Namespace) -> int:
     from onnx_scatterx.engine.passes import Settings
     from onnx_scatterx.observer import Observer
-    from onnx_scatterx.tell import inspect_records
+    from onnx_scatterx.tell import Inquiry
 
     args.model = args.models[0]
     model = given_model(args.model)
-    with one_command(), stages() as tell:
+    with stages() as tell:
         chosen = Settings.of(**settings(args))
-        observer = Observer(tell)
-        report, records = inspect_records(model, chosen, observer)
-        if args.advice or not args.json:
-            report = with_advice(args, model, report, observer, records=records)
+        with Inquiry.about(model, chosen, Observer(tell)) as asked:
+            report, records = asked.inspected
+            if args.advice or not args.json:
+                report = with_advice(args, asked, report, records)
     if args.json:
         show_text(report.to_json())
     else:
@@ -114,21 +112,17 @@ def strict_status(args: argparse.Namespace, report: Report) -> int:
 
 def with_advice(
     args: argparse.Namespace,
-    model: Any,
+    asked: Inquiry,
     report: Report,
-    observer: Observer,
+    records: Sequence[NodeRecord],
     output: str = "OUT.onnx",
-    records: Sequence[NodeRecord] | None = None,
 ) -> Report:
-    """Return the report with advice: each command in the advice was tried.
-
-    If ``records`` has the records of the report, the model is not inspected again.
-    """
-    if args.no_advice or not (report.is_open or report.growth or report.native):
+    """Return the report with advice, unless the user wants none: each command in it was tried."""
+    if args.no_advice:
         return report
     from onnx_scatterx.tell import advised
 
-    return advised(report, model, command_of(args, output), records, observer, **settings(args))
+    return advised(asked, report, records, command_of(args, output))
 
 
 def command_of(args: argparse.Namespace, output: str = "OUT.onnx") -> Command:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.doors.cli.arguments import (
     STREAM,
@@ -34,12 +34,15 @@ from onnx_scatterx.doors.cli.inspect import strict_status, with_advice
 from onnx_scatterx.doors.cli.output import report_path, show, show_report, show_text
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.doors.cli.verify import answer, verified
-from onnx_scatterx.engine.budget import one_command
 from onnx_scatterx.files import Writing, note_read
 from onnx_scatterx.observer import Observer
 
 if TYPE_CHECKING:
     import onnx_ir as ir
+
+    from onnx_scatterx.doors.api import Result
+    from onnx_scatterx.files import AnyModel
+    from onnx_scatterx.tell import Report
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -111,8 +114,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _optimize(args: argparse.Namespace, output: Destination) -> int:
     """Optimize one model, and write it."""
-    from onnx_scatterx.doors.api.optimization import optimize_records
-
     (source,) = args.models
     args.model = source
     consumers = chosen_consumers(args.check_with or [], args.python)
@@ -124,16 +125,13 @@ def _optimize(args: argparse.Namespace, output: Destination) -> int:
         read_target(args)
         model = given_model(source)
         report = report_path(args.report, writing)
-        with one_command(), stages(quiet=args.quiet) as tell:
+        is_page = report is not None and report.suffix == ".html"
+        advises = args.advice or is_page or not (args.json or args.quiet)
+        with stages(quiet=args.quiet) as tell:
             after = _printer(args.print_after) if args.print_after else None
-            observer = Observer(tell, after)
-            result, records = optimize_records(model, observer, **settings(args))
-            told = asked = result.report
-            is_page = report is not None and report.suffix == ".html"
-            if args.advice or is_page or not (args.json or args.quiet):
-                told = with_advice(args, model, told, observer, args.output, records)
-                asked = told if args.advice else asked
-            del records  # which hold the analysis
+            observer, details = Observer(tell, after), is_page or args.verbose
+            result, told = _rewritten(args, model, observer, advises=advises, details=details)
+            said = told if args.advice else result.report
         writing.check()  # the external data of the input are known only now
         with stages(quiet=args.quiet) as tell:
             if tell is not None:
@@ -145,10 +143,10 @@ def _optimize(args: argparse.Namespace, output: Destination) -> int:
             writing.drop()
             output.content = None
         elif report is not None:
-            page = told.to_html if is_page else asked.to_json
+            page = told.to_html if is_page else said.to_json
             writing.text(report, page(verification), "the report")
     if args.json:
-        show_text(asked.to_json(verification))
+        show_text(said.to_json(verification))
     elif not args.quiet:
         show_report(told, verbose=args.verbose)
         if verification is not None:
@@ -161,6 +159,28 @@ def _optimize(args: argparse.Namespace, output: Destination) -> int:
     say: Callable[[object], None] = (lambda _: None) if args.quiet else show
     refused = answers(args.output, consumers, say)
     return strict_status(args, result.report) or refused or status
+
+
+def _rewritten(
+    args: argparse.Namespace,
+    model: AnyModel,
+    observer: Observer,
+    *,
+    advises: bool,
+    details: bool,
+) -> tuple[Result[Any], Report]:
+    """Return the result and the report to tell; neither holds the analysis."""
+    from onnx_scatterx.doors.api import Result
+    from onnx_scatterx.engine.passes import Settings
+    from onnx_scatterx.tell import Inquiry, settled
+
+    with Inquiry.about(model, Settings.of(**settings(args)), observer) as asked:
+        done = asked.optimized(keeps=advises)
+        told = settled(done.report, details=details)
+        result = Result(done.model, told, done.source_path)
+        if advises:
+            told = with_advice(args, asked, told, done.records, args.output)
+    return result, told
 
 
 def _printer(wanted: Sequence[str]) -> Callable[[str, ir.Model], None]:

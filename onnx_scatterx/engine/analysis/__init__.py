@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from onnx_scatterx.engine.analysis.misread import misread_node as misread_node
     from onnx_scatterx.engine.analysis.model_analysis import ModelAnalysis as ModelAnalysis
     from onnx_scatterx.engine.analysis.model_analysis import interpret as interpret
-    from onnx_scatterx.engine.analysis.operators.gathers import READS as READS
     from onnx_scatterx.engine.analysis.operators.gathers import Reading as Reading
     from onnx_scatterx.engine.analysis.operators.index_ranges import index_ranges as index_ranges
     from onnx_scatterx.engine.analysis.operators.reshaping import axis_groups as axis_groups
@@ -52,7 +51,7 @@ else:
             "domain.tensor": "ElementOf Shape TensorValue size_name",
             "misread": "misread_node",
             "model_analysis": "ModelAnalysis interpret",
-            "operators.gathers": "READS Reading",
+            "operators.gathers": "Reading",
             "operators.index_ranges": "index_ranges",
             "operators.reshaping": "axis_groups reshaped",
             "operators.slicing": "cuts_of",

@@ -28,7 +28,13 @@ from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.analysis.domain.widening import has_negative_size, widened
 from onnx_scatterx.engine.analysis.operators import sequences
 from onnx_scatterx.engine.analysis.preconditions import InfeasibleError, facts_of, first_false
-from onnx_scatterx.engine.analysis.running import ReadInputs, read_inputs, running_nodes
+from onnx_scatterx.engine.analysis.running import (
+    DeclaredSizes,
+    ReadInputs,
+    needed_by,
+    read_inputs,
+    running_nodes,
+)
 from onnx_scatterx.engine.analysis.shapes import (
     SUSPICIOUS,
     Exclusion,
@@ -135,6 +141,7 @@ class Interpreter:
         self.older_facts = tuple(map(fact_of, self.older))
         self.inputs = ModelInputs(self.model, self.distrust_dims, self.probe)
         self.read_inputs = self.read_inputs or read_inputs(self.model)
+        self.declared_sizes = DeclaredSizes(self.inputs.declared)
 
     def run(self) -> Knowledge:
         graph = self.model.graph
@@ -223,7 +230,12 @@ class Interpreter:
         inputs = [None if v is None else scope.of(sequences.held(v, node)) for v in node.inputs]
         call = scope.call(node, inputs)._replace(versions=self.versions, older=self.older_facts)
         must_run = self.probe is not None and runs and node.graph is self.model.graph
-        if must_run and first_false(call) is not None:
+        checked = [call] if runs and node.domain == "" else []
+        if runs and self.declared_sizes.are_asked(call):
+            more = list(needed_by(node.inputs, node.graph, self.read_inputs, scope.running))
+            scope.running.update(more)
+            checked += [scope.call(n) for n in more if n.domain == ""]
+        if must_run and any(first_false(c) is not None for c in checked):
             raise InfeasibleError
         results = self._results(call, scope)
         if must_run and any(has_negative_size(result.shape) for result in results):
@@ -236,12 +248,13 @@ class Interpreter:
                 self.believed = True
                 scope.facts.add(map(fact_of, doubted))
                 results = self._results(call, scope)
-        if runs and node.domain == "":
-            proven = facts_of(call)
+        for one in checked:
+            proven = facts_of(one)
             if proven:
                 scope.facts.add(proven)
         for value, result in zip(node.outputs, results, strict=False):
             scope.values[value] = widened(value, result, scope.visit_id, scope.facts)
+            self.declared_sizes.note(value, result)
         for value in node.outputs[len(results) :]:
             scope.values[value] = TensorValue(value.dtype, None)
 

@@ -22,7 +22,11 @@ from onnx_scatterx.engine.budget import budget
 
 
 def interpret(
-    model: ir.Model, *, distrust_dims: bool = False, assumed: Sequence[Clause] = ()
+    model: ir.Model,
+    *,
+    distrust_dims: bool = False,
+    assumed: Sequence[Clause] = (),
+    once: bool = False,
 ) -> Knowledge:
     """Return what is known of every value of a model without running it.
 
@@ -30,8 +34,10 @@ def interpret(
     in it; runtimes do not check that. ``assumed`` are the user's assumptions on symbols and inputs.
 
     If a shape depends on a size that is not 0, or not 1, the interpreter tests whether the model
-    can run at 0, or 1.
+    can run at 0, or 1. With ``once``, such shapes stay unknown, and the model is visited once.
     """
+    if once:
+        return Interpreter(model, distrust_dims, assumed=assumed).run()
     return converged(model, distrust_dims=distrust_dims, assumed=assumed)[1]
 
 

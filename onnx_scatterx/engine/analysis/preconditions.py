@@ -34,10 +34,11 @@ from onnx_scatterx.engine.analysis.domain.conditions import (
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.analysis.operators import slicing
 from onnx_scatterx.engine.analysis.operators.arithmetic import COMPARISONS, SAME_TYPE
-from onnx_scatterx.engine.analysis.operators.gathers import READS, named_axes
+from onnx_scatterx.engine.analysis.operators.gathers import named_axes
 from onnx_scatterx.engine.analysis.operators.index_ranges import index_ranges
 from onnx_scatterx.engine.analysis.operators.reshaping import may_copy
 from onnx_scatterx.engine.terms import Term, term
+from onnx_scatterx.operators import READS
 
 Conditions = Iterable[Condition]
 

@@ -18,7 +18,6 @@ inputs declare.
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
@@ -37,67 +36,16 @@ from onnx_scatterx.engine.analysis.domain.widening import widened
 from onnx_scatterx.engine.analysis.operators.movement import beyond, is_never_one
 from onnx_scatterx.engine.analysis.operators.reduction import REDUCTIONS
 from onnx_scatterx.engine.analysis.operators.reshaping import sizes_at_stake
-from onnx_scatterx.engine.analysis.transfers import TRANSFERS, transferred
+from onnx_scatterx.engine.analysis.transfers import transferred
 from onnx_scatterx.engine.budget import LIMITS
 from onnx_scatterx.engine.terms import Term, term
-
-
-class _Trust(enum.IntEnum):
-    """The trusted part of an inferred output shape, which may differ in ONNX Runtime."""
-
-    TYPE = 0  # nothing, not even its rank
-    RANK = 1
-    PASSED = 2  # dims that are passed on
-    ALL = 3
-
-
-_COMPARED = """
-    Acos Acosh AffineGrid Asin Asinh Atan Atanh Attention BatchNormalization Bernoulli BitCast
-    BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor BlackmanWindow CausalConvWithState Celu
-    CenterCropPad Col2Im Compress ConvInteger ConvTranspose Cos Cosh CumProd DFT DeformConv
-    DepthToSpace DequantizeLinear Det Dropout DynamicQuantizeLinear Elu Erf Exp GRU Gelu Gemm
-    GlobalAveragePool GlobalLpPool GlobalMaxPool GridSample GroupNormalization HammingWindow
-    HannWindow HardSigmoid HardSwish Hardmax InstanceNormalization IsInf IsNaN LRN LSTM
-    LayerNormalization LeakyRelu LinearAttention Log LogSoftmax LpNormalization LpPool
-    MaxRoiPool MaxUnpool Mean MeanVarianceNormalization MelWeightMatrix Mish Multinomial
-    NegativeLogLikelihoodLoss NonMaxSuppression OptionalHasElement Pow QLinearConv
-    QuantizeLinear RMSNormalization RNN RandomNormal RandomNormalLike RandomUniform
-    RandomUniformLike Reciprocal RegexFullMatch Relu ReverseSequence RoiAlign RotaryEmbedding
-    STFT Selu Shrink Sigmoid Sin Sinh Softmax SoftmaxCrossEntropyLoss Softplus Softsign
-    SpaceToDepth StringConcat StringNormalizer StringSplit Sum Swish Tan Tanh TensorScatter
-    TfIdfVectorizer ThresholdedRelu Unique Upsample"""
-COMPARED = frozenset(_COMPARED.split())
-"""Operators whose inferred shapes were compared with ONNX Runtime's, beside those of TRANSFERS."""
-
-_RANKS: dict[str, tuple[int | None, ...]] = {
-    **dict.fromkeys(("Conv", "ConvTranspose", "DeformConv", "DFT", "GlobalLpPool"), (None,)),
-    **dict.fromkeys(("AveragePool", "GlobalAveragePool", "GlobalMaxPool", "LpPool"), (None,)),
-    "MaxPool": (None, None),
-    **dict.fromkeys(("BlackmanWindow", "HammingWindow", "HannWindow"), (1,)),
-    **dict.fromkeys(("GRU", "RNN"), (4, 3)),
-    "LSTM": (4, 3, 3),
-    "MelWeightMatrix": (2,),
-    "STFT": (4,),
-}
-"""Ranks of outputs (None: that of the first input), if inference gives none, by ONNX's schemas."""
-
-_COMPUTED = {"Upsample", "Resize", "Unique", "Compress"}
-_LENGTHS = {
-    "DFT",
-    "MelWeightMatrix",
-}  # where the length of the signal is not known, inference takes that of the axis
-_BROADCAST = {"Einsum", "NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"}
-_BOTH_WAYS = {"PRelu", "SwiGLU"}  # inference takes the first input's shape, which is broadcast, too
-_DEFINED = {
-    "CausalConvWithState",
-    "LinearAttention",
-}  # ONNX Runtime runs their definitions, which broadcast inputs that inference does not look at
+from onnx_scatterx.operators import Trust, described
 
 
 def infer(call: Call) -> list[TensorValue]:
     """Return the outputs' types, and their shapes as far as ONNX's inference gives them."""
     types = _inferred(call)
-    ranks = _RANKS.get(call.node.op_type, ())
+    ranks = described(call.node).ranks
     return [
         known if known.shape is not None else TensorValue(known.dtype, _of_rank(call, i, rank))
         for i, (known, rank) in enumerate(zip(types, (*ranks, *[_NONE] * len(types)), strict=False))
@@ -199,35 +147,34 @@ def _abstract(
         return None
     tensor, trust = inferred.tensor_type, _trust(call)
     dtype = ir.DataType(tensor.elem_type) if tensor.elem_type else None
-    if not tensor.HasField("shape") or trust < _Trust.RANK:
+    if not tensor.HasField("shape") or trust < Trust.RANK:
         return TensorValue(dtype, None)
     fresh = call.unknown_shape(len(tensor.shape.dim), output)
-    if trust < _Trust.PASSED:
+    if trust < Trust.PASSED:
         return TensorValue(dtype, fresh)
     shape = []
     for d, unknown in zip(tensor.shape.dim, fresh, strict=True):
-        if d.HasField("dim_value") and trust == _Trust.ALL:
+        if d.HasField("dim_value") and trust == Trust.ALL:
             shape.append(term(d.dim_value))
         else:
             shape.append(names.get(d.dim_param, unknown) if d.dim_param else unknown)
     return TensorValue(dtype, tuple(shape))
 
 
-def _trust(call: Call) -> _Trust:
+def _trust(call: Call) -> Trust:
     op = call.node.op_type
-    if (op not in COMPARED and op not in TRANSFERS) or op in _BOTH_WAYS:
-        return _Trust.TYPE
-    if op in _BROADCAST or op in _LENGTHS or op in _DEFINED:
-        return _Trust.RANK
+    trust = described(call.node).trust
+    if trust < Trust.PASSED:
+        return trust
     padded = call.string("auto_pad", "NOTSET") not in ("NOTSET", "VALID")
     if op == "ConvTranspose":
         if call.attribute("output_shape") is not None:
-            return _Trust.TYPE
-        return _Trust.PASSED if padded else _Trust.ALL
+            return Trust.TYPE
+        return Trust.PASSED if padded else Trust.ALL
     dilated = any(d != 1 for d in call.integers("dilations") or ())
     if op.endswith("Pool") and (call.integer("ceil_mode", 0) or (padded and dilated)):
-        return _Trust.PASSED
-    return _Trust.PASSED if op in _COMPUTED else _Trust.ALL
+        return Trust.PASSED
+    return trust
 
 
 Exclusion: TypeAlias = "tuple[Term, int]"

@@ -21,7 +21,7 @@ from onnx_scatterx.engine.analysis.operators import gathers as reading
 from onnx_scatterx.engine.analysis.operators import gathers as writing
 from onnx_scatterx.engine.analysis.operators import generators as creation
 from onnx_scatterx.engine.analysis.operators import shapes_alone as finding
-from onnx_scatterx.engine.analysis.operators.gathers import READS
+from onnx_scatterx.operators import READS
 
 Transfer = Callable[[Call], "list[TensorValue] | None"]
 

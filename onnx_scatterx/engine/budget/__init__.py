@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from onnx_scatterx.engine.budget.spending import budget as budget
     from onnx_scatterx.engine.budget.spending import of_command as of_command
     from onnx_scatterx.engine.budget.spending import of_scatter as of_scatter
-    from onnx_scatterx.engine.budget.spending import one_command as one_command
     from onnx_scatterx.engine.budget.spending import own_budget as own_budget
     from onnx_scatterx.engine.budget.spending import within_limits as within_limits
 else:
@@ -34,7 +33,7 @@ else:
         {
             "limits": "AXIS_LIMIT LIMITS NARROW PRICES",
             "spending": "Budget LimitError PartSpentError QuestionSpentError SpentError "
-            "TooLargeError budget of_command of_scatter one_command own_budget "
+            "TooLargeError budget of_command of_scatter own_budget "
             "within_limits",
         },
     )

@@ -52,7 +52,6 @@ class Budget:
 
     __slots__ = (
         "given",
-        "is_awaited",
         "memo",
         "part",
         "part_given",
@@ -69,7 +68,6 @@ class Budget:
         self.memo: dict[Any, Any] = {}
         self.unanswered = 0
         self.price = 0
-        self.is_awaited = False  # until the steps of a command are known
 
     @property
     def is_spent(self) -> bool:
@@ -177,32 +175,20 @@ def budget() -> Budget:
 
 @contextmanager
 def of_command(steps: float) -> Iterator[Budget]:
-    """Use the budget of the command, which is made here if there is none."""
+    """Use the budget of the command, which is made here if there is none.
+
+    >>> with of_command(10) as first:
+    ...     first.charge_question(4)
+    ...     with of_command(10) as second:
+    ...         second.steps
+    6
+    """
     present = _budget.get(None)
-    if present is not None and present.is_awaited:
-        present.given = present.steps = steps
-        present.is_awaited = False
     if present is not None and present.given < math.inf:
         yield present
     else:
         with own_budget(steps) as made:
             yield made
-
-
-@contextmanager
-def one_command() -> Iterator[None]:
-    """Let all that is done in a block share one budget: that of its first model.
-
-    >>> with one_command():
-    ...     with of_command(10) as first:
-    ...         first.charge_question(4)
-    ...     with of_command(10) as second:
-    ...         second.steps
-    6
-    """
-    with own_budget() as made:
-        made.is_awaited = True
-        yield
 
 
 def of_scatter(work: Callable[[], T], price: int = 0) -> T | Refusal:

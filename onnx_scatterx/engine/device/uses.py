@@ -11,19 +11,9 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import ElementOf, TensorValue, size_name
 from onnx_scatterx.engine.terms import Facts, Symbol
+from onnx_scatterx.operators import OPERATORS
 from onnx_scatterx.targets import OperatorLimits, Target
 
-_DATA = {"Where": 1}  # the input whose element type and shape count, if it is not the first
-# The input that must not be negative, if it is not the second.
-_INDICES = {"Mod": 0, "OneHot": 0, "Slice": 4}
-_OPERANDS = {
-    "ConstantOfShape": (0,),
-    "Expand": (1,),
-    "Pad": (1,),
-    "Reshape": (1,),
-    "Slice": (1, 2, 3, 4),
-    "Tile": (1,),
-}
 _WHAT_IS_NEGATIVE = {"Mod": "of numbers", "Slice": "with steps"}
 
 
@@ -47,7 +37,7 @@ class Use:
     @property
     def data(self) -> TensorValue | None:
         """The input whose element type counts: of Where the second, else the first."""
-        index = _DATA.get(self.op_type, 0)
+        index = next(iter(OPERATORS[self.op_type].moves), 0)
         if index < len(self.inputs):
             return self.inputs[index]
         return self.outputs[0] if self.outputs else None
@@ -139,7 +129,7 @@ def _has_steps(use: Use, allowed: frozenset[int]) -> bool:
 
 def _is_computed(use: Use) -> bool:
     """Return whether an operand depends on the inputs: every compiler folds all others."""
-    for index in _OPERANDS.get(use.op_type, ()):
+    for index in OPERATORS[use.op_type].sizes:
         operand = use.inputs[index] if index < len(use.inputs) else None
         if operand is not None and not use.is_constant[index] and operand.constant is None:
             return True
@@ -147,7 +137,7 @@ def _is_computed(use: Use) -> bool:
 
 
 def _indices(use: Use) -> TensorValue | None:
-    index = _INDICES.get(use.op_type, 1)
+    index = OPERATORS[use.op_type].signed_input
     return use.inputs[index] if index < len(use.inputs) else None
 
 

@@ -19,8 +19,6 @@ from onnx_scatterx.engine.analysis import Knowledge, Scope, TensorValue
 from onnx_scatterx.engine.budget import within_limits
 from onnx_scatterx.engine.device.uses import Use, is_of_any_sign
 from onnx_scatterx.graphs import (
-    RANDOM,
-    SCATTERS,
     called_function,
     constant,
     graphs_of,
@@ -30,6 +28,7 @@ from onnx_scatterx.graphs import (
     reached,
 )
 from onnx_scatterx.grouping import grouped
+from onnx_scatterx.operators import RANDOM, SCATTERS
 from onnx_scatterx.targets import SCATTERX, Target
 
 _NOT_FOLDED = RANDOM | {"DequantizeLinear", "QuantizeLinear"}

@@ -91,8 +91,8 @@ def _bounds_of_write(
     """Return an axis of a written box.
 
     There was an index to check unless a dim that the index tensor runs over is empty. If only the
-    own dim of the axis may be empty, its start is clamped, and the check bounds its end. Else the
-    count is reduced to the positions that fit.
+    own dim of the axis may be empty, its start is clamped, and the check bounds its end. Else what
+    is written is cut at the end of the data.
     """
     size = scatter.data_shape[axis]
     count = term(1) if affine.dim is None else piece.counts[affine.dim]
@@ -108,12 +108,10 @@ def _bounds_of_write(
     if checked and facts.is_nonnegative(count - 1):
         return Bounded(affine, count, (size - 1 - last,))
     if affine.step != 1:
-        return Bounded(affine, count)  # clamped to the data afterwards
+        return Bounded(affine, count)
     start = _at_most(affine.start, size, facts)
-    room, clamped = size - start, AffineAxis(start, 1, affine.dim)
-    if checked:
-        return Bounded(clamped, count, (room - count,))
-    return Bounded(clamped, _at_most(count, room, facts))
+    proven = (size - start - count,) if checked else ()
+    return Bounded(AffineAxis(start, 1, affine.dim), count, proven)
 
 
 def _at_most(t: Term, most: Term, facts: Facts) -> Term:

@@ -15,7 +15,6 @@ from typing import ClassVar
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import (
-    READS,
     Call,
     Reading,
     Scope,
@@ -33,7 +32,7 @@ from onnx_scatterx.engine.lift.access import (
     value_of,
 )
 from onnx_scatterx.engine.terms import Facts, Term, coord, term
-from onnx_scatterx.graphs import SCATTERS
+from onnx_scatterx.operators import READS, SCATTERS, described
 from onnx_scatterx.text import Reason, Refusal, RefusedError, refuse_unless
 
 _DEFINED = {
@@ -41,7 +40,6 @@ _DEFINED = {
     "mode": ("linear", "circular"),
 }
 """The values of attributes that ONNX defines; ONNX Runtime takes another reduction for none."""
-_SINCE = {"Gather": 9, "Scatter": 9, "TensorScatter": 24}  # operator sets; of all others: 11
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -113,7 +111,7 @@ def _lift(call: Call, scope: Scope) -> Scatter:
 def _operator(call: Call) -> str:
     """Return the operator of a node, or refuse if it is not in the model's operator set."""
     op, version = call.node.op_type, call.version
-    is_there = version >= _SINCE.get(op, 11) and (op != "Scatter" or version < 11)
+    is_there = version >= described(call.node).indexed_since and (op != "Scatter" or version < 11)
     refuse_unless(is_there, Reason.OLD_OPERATOR, f"{op} in operator set {version}")
     return op
 

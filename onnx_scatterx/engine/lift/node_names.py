@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis import READS
 from onnx_scatterx.engine.lift.lifting import is_gather, is_scatter
-from onnx_scatterx.graphs import SCATTERS, all_graphs, perm_of
+from onnx_scatterx.graphs import all_graphs, perm_of
+from onnx_scatterx.operators import READS, SCATTERS
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from onnx_scatterx.engine.analysis import Scope, Shape, TensorValue, UnknownAttr
 from onnx_scatterx.engine.lift.affine import affine_along
 from onnx_scatterx.engine.lift.lifting import Scatter
 from onnx_scatterx.engine.terms import Lookup, Term, coord, term
+from onnx_scatterx.operators import described
 
-_RESHAPES = {"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"}
 _APART = 1 << 10  # more dims than a tensor has
 _LONGEST = 16  # nodes between the updates and the tensor before
 
@@ -77,7 +77,7 @@ def _before(value: ir.Value, scope: Scope) -> Iterator[tuple[ir.Value, Shape]]:
         if node is None or not node.inputs or node.domain != "":
             return
         source = node.inputs[0]
-        if source is None or not (node.op_type in _RESHAPES or _reads_all(node, scope)):
+        if source is None or not (described(node).keeps_order or _reads_all(node, scope)):
             return
         value = source
         tensor = scope.values.get(value)

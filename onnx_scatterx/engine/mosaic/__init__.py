@@ -19,7 +19,6 @@ from onnx_scatterx.faces import face
 if TYPE_CHECKING:
     from onnx_scatterx.engine.mosaic.cells import Cell as Cell
     from onnx_scatterx.engine.mosaic.constants import Constants as Constants
-    from onnx_scatterx.engine.mosaic.existing_view import ExistingView as ExistingView
     from onnx_scatterx.engine.mosaic.existing_view import existing_views as existing_views
     from onnx_scatterx.engine.mosaic.mosaic import Mosaic as Mosaic
     from onnx_scatterx.engine.mosaic.moves import MOVES as MOVES
@@ -35,7 +34,7 @@ else:
         {
             "cells": "Cell",
             "constants": "Constants",
-            "existing_view": "ExistingView existing_views",
+            "existing_view": "existing_views",
             "mosaic": "Mosaic",
             "moves": "MOVES connected_moves",
             "provenance": "Lifted Provenance",

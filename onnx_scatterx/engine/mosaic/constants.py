@@ -10,8 +10,10 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis import Scope
 from onnx_scatterx.engine.budget import LIMITS
 from onnx_scatterx.graphs import constant, made_by
+from onnx_scatterx.operators import those
 
-_MOVES = ("Expand", "Identity", "Reshape", "Unsqueeze", "Squeeze", "Transpose", "Tile")
+_MOVES = those(lambda row: row.moves == (0,))
+"""Each element of what these give is an element of the first input."""
 
 
 class Constants:

@@ -15,15 +15,7 @@ from typing import TYPE_CHECKING
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis import (
-    READS,
-    Call,
-    Shape,
-    axis_groups,
-    cuts_of,
-    require,
-    required,
-)
+from onnx_scatterx.engine.analysis import Call, Shape, axis_groups, cuts_of, require, required
 from onnx_scatterx.engine.lift import is_scatter
 from onnx_scatterx.engine.mosaic.cells import Cell
 from onnx_scatterx.engine.mosaic.mosaic import Mosaic, joined
@@ -38,6 +30,7 @@ from onnx_scatterx.engine.mosaic.strided_interval import (
 )
 from onnx_scatterx.engine.terms import Term, term
 from onnx_scatterx.graphs import makers, reached
+from onnx_scatterx.operators import READS
 
 if TYPE_CHECKING:
     from onnx_scatterx.engine.mosaic.provenance import Provenance

@@ -51,15 +51,11 @@ def _meet(a: Cell, b: Cell, facts: Facts) -> bool:
 
 
 def _filled(scatter: Scatter, piece: Piece, updates: Mosaic, facts: Facts) -> Iterable[Cell]:
-    axes = _paired(piece, facts)
-    limits = dict(zip(range(len(piece.counts)), piece.counts, strict=True))
-    for axis, affine in enumerate(axes):
-        affine, limit, _ = bounded(scatter, piece, axis, affine, facts)
-        axes[axis] = affine
-        if affine.dim is not None:
-            limits[affine.dim] = limit
+    pairs = enumerate(_paired(piece, facts))
+    axes = [bounded(scatter, piece, axis, affine, facts).affine for axis, affine in pairs]
     region = tuple(
-        StridedInterval.interval(first, first + limits[d]) for d, first in enumerate(piece.first)
+        StridedInterval.interval(first, first + count)
+        for first, count in zip(piece.first, piece.counts, strict=True)
     )
     whole = full_box(scatter.data_shape)
     for cell in updates.cells:

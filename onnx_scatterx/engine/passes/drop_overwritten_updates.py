@@ -108,7 +108,7 @@ def _drop_rows(scatter: Scatter, w: Writer, rows: np.ndarray, kept: np.ndarray) 
     rest = scatter.shape[len(scatter.index_dims) :]
     extents = [n.constant for n in (*scatter.shape[: len(scatter.index_dims)], *rest)]
     flat = len(scatter.index_dims) == 1
-    if w.version < 11 or (not flat and None in extents):
+    if not w.has("ScatterND") or (not flat and None in extents):
         return
     if w.target.has(node.op_type) and not w.target.has("ScatterND"):
         return

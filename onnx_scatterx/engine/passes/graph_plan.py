@@ -65,7 +65,7 @@ def planned_graph(context: GraphContext) -> GraphPlan:
                 return last
             round_ = RewriteRound(context, provenance)
             preferred = round_.preferred()
-            selection = None if preferred else ScatterSelection(round_)
+            selection = None if preferred else ScatterSelection(round_).made()
         except (LimitError, RecursionError):
             if last is None:
                 raise

@@ -32,22 +32,7 @@ from onnx_scatterx.graphs import (
     is_operator,
     reached,
 )
-
-_READ = frozenset(
-    {
-        *("ConcatFromSequence", "SequenceAt", "SequenceErase", "SequenceInsert"),
-        *("SequenceLength", "SequenceMap"),
-    }
-)
-"""Operators whose first input is a sequence."""
-
-_MADE = frozenset(
-    {
-        *("SequenceConstruct", "SequenceEmpty", "SequenceErase", "SequenceInsert"),
-        *("SequenceMap", "SplitToSequence"),
-    }
-)
-"""Operators whose outputs are sequences."""
+from onnx_scatterx.operators import described
 
 
 def inline_sequence_functions(job: Job) -> bool:
@@ -104,9 +89,9 @@ def _sequences(
             own = found.get(callee.identifier(), set())
             pairs = [*_paired(callee.inputs, node.inputs), *_paired(callee.outputs, node.outputs)]
             known += [value for formal, value in pairs if formal in own]
-        if is_operator(node, _READ):
+        if described(node).takes_sequence:
             known += node.inputs[:1]
-        if is_operator(node, _MADE):
+        if described(node).gives_sequence:
             known += node.outputs
         for one, other in _passed_on(node):
             if one is not None and other is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -11,7 +11,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions import Clause
-from onnx_scatterx.engine.analysis import ModelAnalysis, Scope, misread_node
+from onnx_scatterx.engine.analysis import ModelAnalysis, Scope, TensorValue, misread_node
 from onnx_scatterx.engine.budget import of_scatter
 from onnx_scatterx.engine.device import Costs, Violation, costs_of
 from onnx_scatterx.engine.lift import (
@@ -63,12 +63,17 @@ class Analyses:
         named = [d.value for d in dims if d.value is not None]
         self._trusts_nothing = distrust_dims or len(set(named)) == len(named)
         self._is_read_again = False
+        self._without_trust: ModelAnalysis | None = None
 
-    @cached_property
+    @property
     def without_trust(self) -> ModelAnalysis:
         """What is known without promises, and without trust that dims of one name are equal."""
-        if not self.full.assumed and self._trusts_nothing:
-            return self.full
+        if self._without_trust is None:
+            same = not self.full.assumed and self._trusts_nothing
+            self._without_trust = self.full if same else self._untrusting()
+        return self._without_trust
+
+    def _untrusting(self) -> ModelAnalysis:
         return ModelAnalysis(self.full.model, distrust_dims=True)
 
     @property
@@ -82,20 +87,20 @@ class Analyses:
 
     def read_again(self) -> None:
         """Let the model be interpreted again: what was computed may prove more."""
-        self.without_trust = ModelAnalysis(self.full.model, distrust_dims=True)
+        self._without_trust = self._untrusting()
         self._is_read_again = True
 
     def forget(self) -> None:
         """Forget what is known: nothing was planned yet, and graphs were inlined."""
         self.full.forget()
-        vars(self).pop("without_trust", None)
+        self._without_trust = None
 
     def note(self, nodes: Iterable[ir.Node]) -> None:
         """Note new nodes, in an order in which each follows those that it reads."""
         nodes = list(nodes)
         self.full.add(nodes)
-        if vars(self).get("without_trust", self.full) is not self.full:
-            self.without_trust.add(nodes)
+        if self._without_trust is not None and self._without_trust is not self.full:
+            self._without_trust.add(nodes)
 
     def note_constant(self, value: ir.Value, tensor: ir.TensorProtocol) -> None:
         """Note a new constant."""
@@ -124,20 +129,16 @@ class Job:
     keeps_rest: bool = False  # what is unrelated to scatters is not fitted to the target
     target: Target = field(init=False)
     """The target for whose nodes scatters are written: the one of the settings, or a wider one."""
-    wider: Sequence[Target] = field(init=False)
-    """Targets whose nodes may replace kept scatters that ``target`` refuses: first its host."""
+    original: Callable[[], ir.Model] | None = None
+    """Returns the model as it was given, each time another one that may be changed."""
     lowered: Lowered = field(default_factory=Lowered)
-    prepared: Lowered = field(default_factory=Lowered)  # the same, before anything was rewritten
     modified: bool = False  # whether a pass has changed the model
-    opset_changed: bool = False  # whether the model is in another operator set now
     violations: tuple[Violation, ...] = ()  # what the target does not take of the result
     refused: set[ir.Node] = field(default_factory=set)  # its nodes that the target refuses
     violations_if_kept: int | None = None  # their number without wider targets, if these have fewer
 
     def __post_init__(self) -> None:
         self.target = self.settings.target
-        host = self.target.with_host()
-        self.wider = () if host is self.target else (host,)
 
     @cached_property
     def analyses(self) -> Analyses:
@@ -145,6 +146,10 @@ class Job:
         self.observer.stage("analysing")
         distrust = self.settings.given["distrust_dims"]
         return Analyses(self.model, self.assumed, distrust_dims=distrust)
+
+    def proven(self) -> Mapping[ir.Value, TensorValue]:
+        """Return what is known of all values without promises, and without trust in dims' names."""
+        return self.analyses.without_trust.current().values
 
     def forget_names(self) -> None:
         """Let names be collected again: nodes were copied under other names."""
@@ -156,22 +161,27 @@ class Job:
             node.meta[NUMBER] = number
         self.fusions = frozenset(found.numbered for found in fusions(self.model))
 
-    def restarted(self) -> Job:
-        """Return a job for the same model, before anything was done."""
+    def again(self) -> Job:
+        """Return a job for the model as it was given, before any pass has run."""
+        assert self.original is not None
         job = Job(
-            self.model,
+            self.original(),
             self.settings,
             self.assumed,
             observer=self.observer,
-            fusions=self.fusions,
-            opset_changed=self.opset_changed,
-            lowered=self.prepared,
-            prepared=self.prepared,
-            modified=self.opset_changed,
             keeps_rest=self.keeps_rest,
+            original=self.original,
         )
-        job.target, job.wider = self.target, self.wider
+        job.target = self.target
+        if "wider" in vars(self):
+            job.wider = self.wider
         return job
+
+    @cached_property
+    def wider(self) -> Sequence[Target]:
+        """Targets whose nodes may replace kept scatters that ``target`` refuses: its host."""
+        host = self.settings.target.with_host()
+        return () if host is self.settings.target else (host,)
 
     @cached_property
     def names(self) -> Names:

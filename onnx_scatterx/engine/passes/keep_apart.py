@@ -3,7 +3,7 @@
     before   d = Div(1, b); y = Mul(d, c)
     after    d = Div(1, b); y = Mul(Neg(Neg(d)), c)
 
-    before   y = Add(x, 0.0)
+    before   y = Add(x, 0.0), or y = Sub(x, -0.0)
     after    y = Sum(x, 0.0)
 
     before   y = Expand(x, [1, 0])
@@ -15,6 +15,7 @@ runtime_fusions.py). Nodes that it rewrites in the original, too, are left as th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import onnx_ir as ir
@@ -25,7 +26,7 @@ from onnx_scatterx.engine.passes.runtime_fusions import Fusion, Rewrite, fusions
 from onnx_scatterx.engine.passes.step import Kind, Pass
 from onnx_scatterx.engine.plan import GraphContext
 from onnx_scatterx.engine.write import Writer
-from onnx_scatterx.graphs import remove_dead, replace_uses
+from onnx_scatterx.graphs import constant, remove_dead, replace_uses
 from onnx_scatterx.text import granted
 
 
@@ -88,13 +89,22 @@ def _is_harmless(found: Fusion, context: GraphContext) -> bool:
     return within_limits(partial(all, (is_at_least(v, n) for v, n in bounds))) is True
 
 
+def _summands(node: ir.Node, writer: Writer) -> Sequence[ir.Value | None]:
+    """Return what is added by an Add, or by a Sub of -0.0: ``x - -0.0`` is ``x + 0.0``."""
+    if node.op_type == "Add":
+        return node.inputs
+    zero = constant(node.inputs[1], writer.overridable)
+    assert zero is not None
+    return [node.inputs[0], writer.constant(-zero.numpy(), zero.dtype)]
+
+
 def _separate(found: Fusion, writer: Writer, context: GraphContext) -> None:
     node, dtype = found.second, context.scope.of(found.first.outputs[0]).dtype
     with writer.graph.at(node, node.outputs[0].name):
         value = node.inputs[found.place]
         assert value is not None
         if found.rewrite is Rewrite.NOOP:
-            made = writer.fragment_of(lambda: writer.node("Sum", node.inputs, dtype))
+            made = writer.fragment_of(lambda: writer.node("Sum", _summands(node, writer), dtype))
         elif found.rewrite is not Rewrite.EXPAND:
             neg = partial(writer.node, "Neg", dtype=dtype)
             apart = writer.write(lambda: neg([neg([value])]))

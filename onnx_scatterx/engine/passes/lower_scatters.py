@@ -41,7 +41,7 @@ def lower_scatters(job: Job) -> bool:
             job.outcomes.append(outcome)
             job.analyses.note(made)
             job.note_planned(*scatters)
-    if obstacle is None:
+    if obstacle is None and any(outcome.kept for outcome in job.outcomes):
         for wider in job.wider:
             _lower_refused(job, wider)
     return any(outcome.has_rules for outcome in job.outcomes)

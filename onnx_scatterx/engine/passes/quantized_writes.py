@@ -27,8 +27,8 @@ from onnx_scatterx.engine.quantizers import (
     quantizers_below,
     whole_axes,
 )
-from onnx_scatterx.engine.write import has_kernel
 from onnx_scatterx.graphs import made_by, written
+from onnx_scatterx.operators import has_kernel
 from onnx_scatterx.text import FloatReason
 
 SIZES = ("Shape", "Size")

@@ -43,9 +43,6 @@ from onnx_scatterx.engine.passes.marks import NUMBER
 from onnx_scatterx.engine.passes.runtime_graph import RuntimeGraph
 from onnx_scatterx.graphs import all_graphs, constant, is_operator, overridable
 
-MEASURED = "1.32"
-"""The version of ONNX Runtime whose rewrites were tried."""
-
 _T = ir.DataType
 
 
@@ -197,8 +194,9 @@ class _Matcher:
         return len(own) == dims.size and kept and any(n == 0 and dim != 0 for n, dim in pairs)
 
     def _adds_zero(self, node: ir.Node) -> bool:
-        """Return whether a constant 0.0 is added that makes a -0.0 positive."""
-        zeros = [array for array in map(self.known.array, node.inputs) if array is not None]
+        """Return whether a constant is added, or subtracted, that makes a -0.0 positive."""
+        given = node.inputs[1:] if node.op_type == "Sub" else node.inputs
+        zeros = [array for array in map(self.known.array, given) if array is not None]
         if len(zeros) != 1 or zeros[0].size != 1 or zeros[0].dtype.kind != "f" or zeros[0].any():
             return False
         return bool(np.signbit(zeros[0]).all()) == (node.op_type == "Sub")

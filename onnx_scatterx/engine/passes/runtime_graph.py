@@ -13,10 +13,10 @@ from functools import cached_property
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.graphs import RANDOM, constant, graphs_of, is_operator
+from onnx_scatterx.graphs import constant, graphs_of, is_operator
+from onnx_scatterx.operators import RANDOM, described
 
 _T = ir.DataType
-_NEUTRAL = {"Add": 0, "Sub": 0, "Mul": 1, "Div": 1}
 _NUMBERS = {
     *(ir.AttributeType.INT, ir.AttributeType.INTS, ir.AttributeType.FLOAT),
     *(ir.AttributeType.FLOATS, ir.AttributeType.STRING),
@@ -174,8 +174,8 @@ class RuntimeGraph:
             if starts is None or ends is None:
                 return False
             return bool((starts == 0).all() and (ends == _END).all())
-        if is_operator(node, _NEUTRAL):
+        neutral = described(node).neutral
+        if neutral is not None:
             others = [self.array(v) for v in node.inputs if v is not value]
-            neutral = _NEUTRAL[node.op_type]
             return any(a is not None and a.size <= 1 and (a == neutral).all() for a in others)
         return False

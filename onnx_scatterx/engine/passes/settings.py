@@ -15,10 +15,10 @@ from typing import Any, Unpack
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions import Clause, FixedSizes, read_clauses
-from onnx_scatterx.engine.analysis import READS
 from onnx_scatterx.engine.plan import Rule
 from onnx_scatterx.errors import ScatterXError, did_you_mean
 from onnx_scatterx.files import check_opset
+from onnx_scatterx.operators import READS
 from onnx_scatterx.options import DEFAULTS, Options, Rules, command_words
 from onnx_scatterx.rewrites import RULES
 from onnx_scatterx.rewrites.overlay import OVERLAY

@@ -18,7 +18,6 @@ from onnx_scatterx.engine.lift import is_scatter
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.step import Pass
 from onnx_scatterx.graphs import (
-    RANDOM,
     all_graphs,
     constant,
     graphs_of,
@@ -28,6 +27,7 @@ from onnx_scatterx.graphs import (
     remove_dead,
     replace_uses,
 )
+from onnx_scatterx.operators import RANDOM
 
 _SMALL = 64  # bytes of a constant that is compared
 

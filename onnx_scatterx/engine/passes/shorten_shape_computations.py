@@ -23,9 +23,8 @@ from onnx_scatterx.engine.plan import REPLACES, GraphContext
 from onnx_scatterx.engine.terms import Term
 from onnx_scatterx.engine.write import Numbers
 from onnx_scatterx.graphs import makers, reached, remove_dead
+from onnx_scatterx.operators import described
 from onnx_scatterx.text import Refusal
-
-_OPERANDS = {"ConstantOfShape": 0, "Expand": 1, "Reshape": 1}
 
 
 @dataclass(frozen=True)
@@ -93,8 +92,8 @@ def _shapes(task: GraphContext) -> list[_Shape]:
     """
     shapes = []
     for node in task.graph:
-        input_index = _OPERANDS.get(node.op_type)
-        if input_index is None or node.domain != "" or len(node.inputs) <= input_index:
+        input_index = described(node).shape_input
+        if input_index is None or len(node.inputs) <= input_index:
             continue
         if REPLACES in node.metadata_props:
             continue

@@ -109,7 +109,7 @@ def _planned(
         reached = {n for n in wanted if n.outputs[0] in provenance.absorbed}
         exclusive = ExclusiveNodes(graph, provenance, reached)
         round_ = RewriteRound(context, provenance, exclusive, copies=False)
-        selection = GatherSelection(round_, reached, exclusive, lacking, there)
+        selection = GatherSelection(round_, reached, exclusive, lacking, there).made()
         # Fewer other nodes are removed than was assumed: those of kept gathers stay.
         stay = reached & selection.refused.keys()
         kept.update((n, selection.refused[n]) for n in stay)

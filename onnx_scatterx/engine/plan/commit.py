@@ -18,17 +18,8 @@ from onnx_scatterx.engine.plan.selection import Selection
 from onnx_scatterx.engine.quantizers import QUANTIZED
 from onnx_scatterx.engine.terms import Term
 from onnx_scatterx.graphs import all_nodes, makers, reached, remove_dead, replace_uses
+from onnx_scatterx.operators import EVERY, described
 from onnx_scatterx.text import Refusal, attempt, granted
-
-_MOVES = (
-    *("Expand", "Gather", "GatherElements", "GatherND", "Pad", "ReduceMax", "Reshape", "Slice"),
-    *("Split", "Squeeze", "TopK", "Transpose", "Unsqueeze"),
-)
-_ELEMENTS = {**dict.fromkeys(_MOVES, (0,)), "TensorScatter": (0, 1), "Where": (1, 2)}
-"""The inputs whose elements are in the outputs; for any other operator, all inputs.
-
-The other inputs say where elements are moved: sizes, positions, masks.
-"""
 
 
 def element_path(value: ir.Value, is_new: Callable[[ir.Node], bool]) -> list[ir.Node]:
@@ -45,8 +36,9 @@ def element_path(value: ir.Value, is_new: Callable[[ir.Node], bool]) -> list[ir.
         return [node for node in makers(values) if is_new(node)]
 
     def before(node: ir.Node) -> list[ir.Node]:
-        indices = _ELEMENTS.get(node.op_type, range(len(node.inputs)))
-        return new(node.inputs[index] for index in indices if index < len(node.inputs))
+        row = described(node)
+        moved = row.moves or row.chooses or EVERY
+        return new(value for i, value in enumerate(node.inputs) if i in moved)
 
     return list(reached(new([value]), before))
 

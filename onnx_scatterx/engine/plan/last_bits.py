@@ -2,47 +2,23 @@
 
 ONNX Runtime processes several elements at once, and the last few of a tensor one by one. Some of
 its functions then differ in the last bit, or by more: Log, Sin, Cos, Asin, Acos, Atan, Elu, Selu,
-Celu, Softplus and Mish of float32, and for double Exp, Tanh, Sigmoid and Swish too. What is listed
-here does not differ: ``f(x[m])`` is ``f(x)[m]``, bit for bit, but for the sign of a zero: which of
-0 and -0 is their Max or Min depends on the place, too.
+Celu, Softplus and Mish of float32, and for double Exp, Tanh, Sigmoid and Swish too. What the
+table of operators has as ``alike`` does not differ: ``f(x[m])`` is ``f(x)[m]``, bit for bit, but
+for the sign of a zero: which of 0 and -0 is their Max or Min depends on the place, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import onnx_ir as ir
 
 from onnx_scatterx.engine.write import is_ordered
-
-MEASURED = "1.32"
-"""The version of ONNX Runtime that was measured, on x86-64 with AVX2 and AVX-512."""
-
-_ANY = {
-    *("Abs", "Add", "Clip", "Div", "Equal", "Greater", "GreaterOrEqual", "Identity", "Less"),
-    *("LessOrEqual", "Max", "Min", "Mod", "Mul", "Neg", "Relu", "Sign", "Sub", "Where"),
-}
-_BOOLS = {"And", "Equal", "Identity", "Not", "Or", "Where", "Xor"}
-_INTEGERS = {"BitShift", "BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor"}
-_FLOATS = {
-    *("Ceil", "Floor", "IsInf", "IsNaN", "PRelu", "Pow", "Reciprocal", "Round"),
-    *("Shrink", "Sqrt"),
-}
-_SINGLE = {
-    *("Acosh", "Asinh", "Atanh", "Cosh", "Erf", "Exp", "Gelu", "HardSigmoid", "HardSwish"),
-    *("LeakyRelu", "Sigmoid", "Sinh", "Softsign", "Swish", "Tan", "Tanh", "ThresholdedRelu"),
-}
+from onnx_scatterx.operators import Kinds, described, those
 
 
-UNLIKE = frozenset(
-    {
-        *("Acos", "Asin", "Atan", "Celu", "Cos", "Elu", "Exp", "Log", "Mish", "Selu", "Sigmoid"),
-        *("Sin", "Softplus", "Swish", "Tanh"),
-    }
-)
-"""The last bits of these, or of one of their types, depend on the place."""
-
-
+@cache
 def listed(dtype: ir.DataType) -> frozenset[str]:
     """Return the operators whose results on elements of a type do not depend on their place.
 
@@ -51,15 +27,23 @@ def listed(dtype: ir.DataType) -> frozenset[str]:
     >>> "Sqrt" in listed(ir.DataType.FLOAT), "Log" in listed(ir.DataType.FLOAT)
     (True, False)
     """
-    if dtype == ir.DataType.BOOL:
-        return frozenset(_BOOLS)
-    if dtype.is_integer() and dtype.bitwidth >= 8:
-        return frozenset(_ANY | _INTEGERS) - (set() if is_ordered(dtype) else {"Max", "Min"})
-    if dtype in (ir.DataType.FLOAT, ir.DataType.FLOAT16):
+    kind, unlike = _kind(dtype), set()
+    if kind == Kinds.INTEGER and not is_ordered(dtype):
+        unlike = {"Max", "Min"}
+    elif dtype == ir.DataType.FLOAT16:
         # Without a bound, Clip of float16 ends at 65504, or at infinity if it runs as float32.
-        unlike = {"Clip"} if dtype == ir.DataType.FLOAT16 else set()
-        return frozenset(_ANY | _FLOATS | _SINGLE) - unlike
-    return frozenset(_ANY | _FLOATS) if dtype == ir.DataType.DOUBLE else frozenset()
+        unlike = {"Clip"}
+    return those(lambda row: row.alike & kind) - unlike
+
+
+def _kind(dtype: ir.DataType) -> Kinds:
+    if dtype == ir.DataType.BOOL:
+        return Kinds.BOOL
+    if dtype.is_integer():
+        return Kinds.INTEGER if dtype.bitwidth >= 8 else Kinds.NONE
+    if dtype in (ir.DataType.FLOAT, ir.DataType.FLOAT16):
+        return Kinds.FLOAT
+    return Kinds.DOUBLE if dtype == ir.DataType.DOUBLE else Kinds.NONE
 
 
 def computes_alike(
@@ -76,7 +60,7 @@ def computes_alike(
         return False
     if node.op_type == "Cast":
         return _casts_alike(first, ir.DataType(node.attributes["to"].as_int()))
-    if last_bits and first.is_floating_point() and node.op_type in UNLIKE:
+    if last_bits and first.is_floating_point() and described(node).near:
         return True
     return node.op_type in listed(first)
 

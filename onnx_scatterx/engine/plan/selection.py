@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
+from typing import Self
 
 import onnx_ir as ir
 
@@ -33,10 +34,14 @@ class Selection(ABC):
         self.shapes: dict[ir.Node, Sequence[Term]] = {}
         self.refused: dict[ir.Node, Refusal] = {}
         self.demanded = {v for v in round_.graph.outputs if v is not None}
-        for node in reversed(list(round_.graph)):
+
+    def made(self) -> Self:
+        """Visit the nodes of the graph, and return the selection."""
+        for node in reversed(list(self.round.graph)):
             wanted = [v for v in node.outputs if v in self.demanded]
             if wanted:
                 self._visit(node, wanted)
+        return self
 
     def _visit(self, node: ir.Node, wanted: Sequence[ir.Value]) -> None:
         """Decide on a node if some of its outputs are demanded."""
@@ -82,9 +87,9 @@ class ScatterSelection(Selection):
     """
 
     def __init__(self, round_: RewriteRound) -> None:
+        super().__init__(round_)
         self.split_before: dict[ir.Node, int] = {}
         self.must_replan = False
-        super().__init__(round_)
 
     def _is_rewritten(self, node: ir.Node) -> bool:
         plan = self.round.rewriting(node)
@@ -143,12 +148,12 @@ class GatherSelection(Selection):
         lacking: Collection[ir.Node],
         readable: Collection[ir.Node],
     ) -> None:
+        super().__init__(round_)
         self.gathers = gathers
         self.exclusive = exclusive
         self.unread: dict[ir.Node, Refusal] = {}
         self._lacking = lacking
         self._readable = readable
-        super().__init__(round_)
 
     def _is_rewritten(self, node: ir.Node) -> bool:
         if node not in self._readable:

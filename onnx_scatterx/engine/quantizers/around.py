@@ -9,12 +9,12 @@ import onnx_ir as ir
 from onnx_scatterx.engine.budget import budget
 from onnx_scatterx.engine.quantizers.quantization import QUANTIZERS, is_quantizer, operands_of
 from onnx_scatterx.graphs import reached
+from onnx_scatterx.operators import those
 
 Steps = Mapping[ir.Value, tuple[str, Sequence[ir.Value | None]]]
 """The nodes of a fragment: the operator and the inputs, by the output."""
 
-MOVED_PAST = {"Identity", "MaxPool", "Reshape", "Slice", "Squeeze", "Transpose", "Unsqueeze"}
-"""ONNX Runtime moves quantizers past these operators. It removes Identity."""
+MOVED_PAST = those(lambda row: row.moved_past)
 
 
 def has_quantizers(graph: ir.Graph) -> bool:

@@ -19,6 +19,7 @@ from onnx_scatterx.engine.analysis import Scope
 from onnx_scatterx.engine.lift import Scatter, is_scatter, lift_scatter
 from onnx_scatterx.engine.terms import coord
 from onnx_scatterx.graphs import perm_of, written
+from onnx_scatterx.operators import described
 
 _DOMAINS = ("", "com.microsoft")
 _INTEGERS = {ir.DataType.INT8, ir.DataType.UINT8, ir.DataType.INT16, ir.DataType.UINT16}
@@ -133,32 +134,19 @@ def quantization_of(
     return Quantization(integers, floats, scale.tobytes(), zero.tobytes(), axis)
 
 
-_FIRST = "Expand Gather GatherElements Identity Reshape Slice Squeeze Transpose Unsqueeze"
-_OPERANDS: dict[str, tuple[int, ...]] = {
-    **dict.fromkeys(_FIRST.split(), (0,)),
-    **dict.fromkeys(("Scatter", "ScatterElements", "ScatterND"), (0, 2)),
-    "TensorScatter": (0, 1),
-    "Where": (1, 2),
-}
-
-
 def operands_of(node: ir.Node) -> list[int]:
     """Return the places of the inputs that a node moves; none if it moves no elements.
 
     A scatter with a reduction is treated as one without.
     """
-    if node.domain != "":
-        return []
-    if node.op_type == "Concat":
-        return list(range(len(node.inputs)))
-    return [i for i in _OPERANDS.get(node.op_type, ()) if i < len(node.inputs)]
+    row = described(node)
+    return row.moved(len(node.inputs)) if row.carries_scale else []
 
 
 def moves(node: ir.Node, input_index: int) -> bool:
     """Return whether a node moves the elements of an input."""
-    if node.op_type == "Concat" and node.domain == "":
-        return True  # it may have many inputs
-    return input_index in operands_of(node)
+    row = described(node)
+    return row.carries_scale and input_index in row.moves
 
 
 def whole_axes(node: ir.Node, input_index: int, scope: Scope) -> list[int]:

@@ -36,22 +36,10 @@ from onnx_scatterx.engine.quantizers.quantization import (
 )
 from onnx_scatterx.engine.write import Fragment
 from onnx_scatterx.graphs import is_operator, reached
+from onnx_scatterx.operators import OPERATORS, described
 from onnx_scatterx.text import FloatReason
 
-MEASURED = "1.32"
-"""The version of ONNX Runtime that showed each pattern; others are taken to do the same."""
-
 _TYPED = 21  # from this operator set on QuantizeLinear has the attribute output_dtype
-
-
-_ALONE = {"Conv", "ConvTranspose", "Gemm", "MatMul"}
-"""These are computed in integers behind DequantizeLinear, without a QuantizeLinear behind them."""
-_OF_ONE = {
-    *("ArgMax", "AveragePool", "Clip", "GlobalAveragePool", "LeakyRelu", "ReduceMax", "ReduceMin"),
-    *("Relu", "Resize", "Sigmoid", "Softmax"),
-}
-_IN_INTEGERS = {"Add", "Mul", "Where"} | _ALONE | _OF_ONE
-"""Between quantizers these are computed in integers."""
 
 
 class GraphValues(NamedTuple):
@@ -139,7 +127,7 @@ def objection(value: ir.Value, nodes: Fragment, known: GraphValues) -> FloatReas
                 return fault or FloatReason.INEXACT
     op, inputs = before_moves(nodes.result, steps)
     if op == "DequantizeLinear":
-        readers = quantizers_below(producer, of=lambda node: is_operator(node, _IN_INTEGERS))
+        readers = quantizers_below(producer, of=lambda node: bool(described(node).in_integers))
         is_between = any(_is_between(n.op_type, n.inputs, n, steps) for n in readers)
         return FloatReason.INTEGER_KERNEL if is_between else None
     return _computed_in_integers(op, inputs, producer, steps, known)
@@ -170,7 +158,7 @@ def _computed_in_integers(
     op: str, inputs: Sequence[ir.Value | None], last: ir.Node, steps: Steps, known: GraphValues
 ) -> FloatReason | None:
     """Return what is wrong if a node is computed in integers; ``last`` gives its result."""
-    if op not in _IN_INTEGERS or not _is_between(op, inputs, last, steps):
+    if not OPERATORS[op].in_integers or not _is_between(op, inputs, last, steps):
         return None
     if op != "Where":
         return FloatReason.INTEGER_KERNEL
@@ -183,8 +171,9 @@ def _is_between(op: str, inputs: Sequence[ir.Value | None], last: ir.Node, steps
 
     ``last`` is the node whose output is replaced, or the node itself.
     """
-    data = inputs[1:3] if op == "Where" else inputs[:1] if op in _OF_ONE else inputs[:2]
-    below = op in _ALONE or bool(quantizers_below(last))
+    row = OPERATORS[op]
+    data = [inputs[at] for at in row.in_integers if at < len(inputs)]
+    below = row.without_quantizer or bool(quantizers_below(last))
     return below and all(dequantizers([v], steps) for v in data)
 
 

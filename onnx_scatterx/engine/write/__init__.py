@@ -1,10 +1,9 @@
 """Nodes are written before a node of a graph, as its operator set, ONNX Runtime and a target want.
 
 Come here for the writer, for sizes and positions that are written as nodes, for other forms of a
-node that a target does not take, for the element types that ONNX Runtime has kernels of, and for
-ScatterX nodes with the functions that they fall back to; not for what to write
-(that is in ``engine.plan`` and the rules). A fragment counts its nodes; what they weigh, and which
-target takes them, is in ``engine.device``.
+node that a target does not take, and for ScatterX nodes with the functions that they fall back to;
+not for what to write (that is in ``engine.plan`` and the rules). A fragment counts its nodes; what
+they weigh, and which target takes them, is in ``engine.device``. The kernels are in ``operators``.
 """
 
 from __future__ import annotations
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from onnx_scatterx.engine.write.forms import instead_of as instead_of
     from onnx_scatterx.engine.write.fragment import Fragment as Fragment
     from onnx_scatterx.engine.write.graph_writer import GraphWriter as GraphWriter
-    from onnx_scatterx.engine.write.kernels import has_kernel as has_kernel
-    from onnx_scatterx.engine.write.kernels import needed as needed
     from onnx_scatterx.engine.write.native.attached import add_fallbacks as add_fallbacks
     from onnx_scatterx.engine.write.native.attached import needs_fallbacks as needs_fallbacks
     from onnx_scatterx.engine.write.native.fallback import FallbackSpec as FallbackSpec
@@ -43,7 +40,6 @@ else:
             "forms": "has_other_forms instead_of",
             "fragment": "Fragment",
             "graph_writer": "GraphWriter",
-            "kernels": "has_kernel needed",
             "native.attached": "add_fallbacks needs_fallbacks",
             "native.fallback": "FallbackSpec",
             "native.nodes": "Encoding is_native",

@@ -228,8 +228,10 @@ class ExistingValues:
         scalar = self._scalar(t)
         if scalar is not None:
             return 0 if self._rank(scalar) == 1 else 1
-        if self._dim(t) is not None:
-            return 1 if self.writer.version >= 15 else 2
+        dim = self._dim(t)
+        if dim is not None:
+            value, axis = dim
+            return self.writer.weight("Shape", value, start=axis, end=axis + 1)
         element = self._element(t)
         return None if element is None else element.cost
 
@@ -242,10 +244,7 @@ class ExistingValues:
         dim = self._dim(t)
         if dim is not None:
             value, axis = dim
-            if w.version >= 15:
-                return w.node("Shape", [value], _INT64, start=axis, end=axis + 1)
-            whole = w.node("Shape", [value], _INT64)
-            return w.node("Gather", [whole, w.constant([axis])], _INT64, axis=0)
+            return w.node("Shape", [value], _INT64, start=axis, end=axis + 1)
         element = self._element(t)
         return None if element is None else element.write(w)
 

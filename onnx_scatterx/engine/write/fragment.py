@@ -20,7 +20,7 @@ from onnx_scatterx.engine.analysis import TensorValue
 from onnx_scatterx.engine.budget import PRICES, budget
 from onnx_scatterx.engine.terms import Term
 from onnx_scatterx.engine.write.abstract_values import AbstractValues, Attributes
-from onnx_scatterx.engine.write.kernels import KERNELS, OF_INPUTS, has_kernel, lacking
+from onnx_scatterx.operators import KERNELS, has_kernel, is_of_inputs, lacking
 from onnx_scatterx.text import Missing, Reason, Refusal, RefusedError
 
 
@@ -122,6 +122,8 @@ class Fragment:
     output: ir.Value | None = None  # that of an Identity, which gives the result a name of its own
     new_values: dict[ir.Value, TensorValue] = field(default_factory=dict)
     """What is known of the outputs, and more of other values."""
+    as_attributes: set[ir.Value] = field(default_factory=set)
+    """Constants in whose place nodes have attributes, in their spelling of an older set."""
     _constants: set[ir.Value] = field(default_factory=set)
 
     @property
@@ -187,7 +189,7 @@ class Fragment:
         """Count a node as work, or refuse one of an element type that ONNX Runtime does not run."""
         budget().charge_part(PRICES.trial)
         present = [v for v in inputs if v is not None]
-        kind = present[0].dtype if op in OF_INPUTS else dtype
+        kind = present[0].dtype if is_of_inputs(op) else dtype
         if op in KERNELS and kind is not None and not has_kernel(op, self.version, kind):
             raise RefusedError(Reason.NO_KERNEL, lacking(op, kind))
 
@@ -220,6 +222,13 @@ class Fragment:
             self._constants.add(value)
             self.items.append(value)
         return value
+
+    def unread(self) -> set[ir.Value]:
+        """Return the constants that older spellings have as attributes, and that no node reads."""
+        if not self.as_attributes:
+            return set()
+        steps = (item for item in self.items if isinstance(item, Step))
+        return self.as_attributes - {self.result, *(v for step in steps for v in step.inputs)}
 
     def operator_of(self, value: ir.Value) -> str | None:
         """Return the operator of the node here or in the graph that makes a value, or None."""

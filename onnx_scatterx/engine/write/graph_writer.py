@@ -109,9 +109,11 @@ class GraphWriter:
                 return placed[value]
             return value if fragment.made(value) else self._resolve(value)
 
+        unread = fragment.unread()
         for item in fragment.items:
             if isinstance(item, ir.Value):
-                placed[item] = self._constant(item)
+                if item not in unread:
+                    placed[item] = self._constant(item)
                 continue
             inputs = [v if v is None else current(v) for v in item.inputs]
             equal = None if item.own or item.node is not None else self._equal(item, inputs)

@@ -1,4 +1,4 @@
-"""Operators that have several versions, written in that of the model's operator set."""
+"""Operators with several inputs or attributes, in the newest spelling."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ INT64_MAX = 2**63 - 1  # a Slice that ends here runs to the end of the axis
 
 
 class Operators(ABC):
-    """Writes operators as the ``version`` of the operator set spells them, by ``node``."""
+    """Writes operators by ``node``, which spells them as the ``version`` of the set wants them."""
 
     version: int
 
@@ -38,21 +38,6 @@ class Operators(ABC):
         """Add a Cast from one element type to another, unless they are the same."""
         return x if dtype == to else self.node("Cast", [x], to, to=to.value)
 
-    def require_slice(
-        self, *, stepped: bool = False, computed: bool = False, sized: bool = True
-    ) -> None:
-        """Refuse a Slice that the model's version of it lacks.
-
-        Version 9 lacks steps and computed bounds. ONNX's shape inference gives a Slice of version
-        10 the symbol of the axis that it cuts, and ONNX Runtime then lets tensors of unlike lengths
-        share a buffer: axes cut by literals must have declared sizes (``sized``).
-        """
-        what, plain = "steps" if stepped else "computed bounds", not (stepped or computed)
-        why = f"Slice with {what} needs operator set 10"
-        refuse_unless(self.version >= 10 or plain, Reason.OPSET, why)
-        told = self.version != 10 or computed or sized
-        refuse_unless(told, Reason.OPSET, "Slice of an axis of unknown size needs operator set 11")
-
     def slice(
         self,
         x: ir.Value,
@@ -65,10 +50,10 @@ class Operators(ABC):
         sized: bool = True,
     ) -> ir.Value:
         """Add a Slice with constant bounds; if ``sized``, its axes have declared sizes."""
-        self.require_slice(stepped=any(s != 1 for s in steps), sized=sized)
-        if self.version < 10:
-            last = [min(e, INT64_MAX) for e in ends]
-            return self.node("Slice", [x], dtype, axes=list(axes), starts=list(starts), ends=last)
+        # ONNX's shape inference gives a Slice of version 10 the symbol of the axis that it cuts.
+        # ONNX Runtime then lets tensors of unlike lengths share a buffer.
+        why = "Slice of an axis of unknown size needs operator set 11"
+        refuse_unless(sized or self.version != 10, Reason.OPSET, why)
         # Compilers of devices reject a Slice without axes.
         inputs = [x, self.constant(list(starts)), self.constant(list(ends))]
         inputs.append(self.constant(list(axes)))
@@ -86,7 +71,6 @@ class Operators(ABC):
         step: int,
     ) -> ir.Value:
         """Add a Slice of one axis with bounds that are vectors of one element."""
-        self.require_slice(stepped=step != 1, computed=True)
         inputs = [x, start, end, self.constant([axis])]
         if step != 1:
             inputs.append(self.constant([step]))
@@ -106,8 +90,6 @@ class Operators(ABC):
         """Add a Squeeze or an Unsqueeze, unless ``axes`` is empty."""
         if not axes:
             return x
-        if self.version < 13:
-            return self.node(op, [x], dtype, axes=list(axes))
         return self.node(op, [x, self.constant(list(axes))], dtype)
 
     def reduce(self, op: str, x: ir.Value, dtype: ir.DataType, axis: int) -> ir.Value:
@@ -116,8 +98,6 @@ class Operators(ABC):
         A negative axis is never written: if a tensor is empty, ONNX Runtime does not reduce this
         axis.
         """
-        if self.version < (13 if op == "ReduceSum" else 18):
-            return self.node(op, [x], dtype, axes=[axis], keepdims=0)
         return self.node(op, [x, self.constant([axis])], dtype, keepdims=0)
 
     def concat(self, parts: Sequence[ir.Value], dtype: ir.DataType, axis: int) -> ir.Value:

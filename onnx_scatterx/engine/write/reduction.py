@@ -16,9 +16,9 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.write.kernels import has_kernel
 from onnx_scatterx.engine.write.ordered import top
 from onnx_scatterx.engine.write.writer import Writer
+from onnx_scatterx.operators import has_kernel
 from onnx_scatterx.text import Reason, RefusedError
 
 _BOOL = ir.DataType.BOOL

@@ -1,11 +1,11 @@
 """Reshapes between symbolic shapes, correct for sizes of 0 too.
 
 A 0 in the shape copies the dim at its place. If a dim may be 0 at another place, the shape is
-written out under ``allowzero``, which needs operator set 14. A -1 does not work for empty tensors.
+written out under ``allowzero``, which older sets lack. A -1 does not work for empty tensors.
 
 ONNX Runtime's ReshapeFusion itself writes a -1 if only one dim is computed, even beside a copied
 dim that is 0, and then rejects empty tensors. It does not change a Reshape with ``allowzero``, or a
-shape that is not a Concat: before operator set 14 the shape is therefore written as its Abs.
+shape that is not a Concat: without ``allowzero``, the shape is therefore written as its Abs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis import Shape
 from onnx_scatterx.engine.terms import Facts, Term, term
 from onnx_scatterx.engine.write.terms import TermEmitter
-from onnx_scatterx.text import Reason, Refusal, RefusedError
+from onnx_scatterx.text import Refusal
 
 
 def reshape(
@@ -55,16 +55,14 @@ class _NewShape:
 
 def _target(numbers: TermEmitter, old: Shape, new: Shape, facts: Facts) -> _NewShape:
     copied = [d < len(old) and old[d] is n and n.constant in (None, 0) for d, n in enumerate(new)]
-    modern = numbers.writer.version >= 14
     if not all(c or _may_copy(d, old, new, facts) for d, c in enumerate(copied)):
-        if not modern:
-            raise RefusedError(Reason.OPSET, "Reshape with allowzero needs operator set 14")
         return _NewShape(list(new), allowzero=True)
     pairs = list(zip(copied, new, strict=True))
     copying = _NewShape([term(0) if c else n for c, n in pairs])
     if any(c and not facts.is_nonnegative(n - 1) for c, n in pairs):
         one = sum(not c and n.constant is None for c, n in pairs) == 1
-        return _NewShape(list(new), allowzero=modern, hidden=not modern) if one else copying
+        told = numbers.writer.has("Reshape", "allowzero")
+        return _NewShape(list(new), allowzero=told, hidden=not told) if one else copying
 
     def cost(target: _NewShape) -> float:
         nodes = numbers.writer.fragment_of(lambda: numbers.shape(target.dims))

@@ -179,7 +179,7 @@ class TermEmitter:
         """Return ``max(t, 0)``."""
         upper, lower = self.sides(t)
         inner = self._vector(upper, w)
-        if self.writer.version >= 12:
+        if self.writer.runs("Max", _INT64):
             least = w.constant([0]) if lower is None else self._vector(lower, w)
             most = w.node("Max", [inner, least], _INT64)
             return most if lower is None else w.node("Sub", [most, least], _INT64)
@@ -222,7 +222,7 @@ class TermEmitter:
 
         ``p - 1 >= 0`` is ``p >= 1``, even if p is the least int64.
         """
-        twice = self.writer.version < 12  # as a maximum is written then
+        twice = not self.writer.runs("Max", _INT64)  # as a maximum is written then
         if self.stays(2 * t if twice else t):
             return t, None
         upper = Term.of({m: c for m, c in t.items if m and c > 0})

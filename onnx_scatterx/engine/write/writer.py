@@ -10,17 +10,19 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis import Scope, TensorValue
+from onnx_scatterx.engine.analysis import Scope, Shape, TensorValue
+from onnx_scatterx.engine.spelling import Spelling, has, in_set, is_settled, since
 from onnx_scatterx.engine.terms import Term
 from onnx_scatterx.engine.write.abstract_values import AbstractValues, Attributes, frozen
 from onnx_scatterx.engine.write.forms import other_form
 from onnx_scatterx.engine.write.forms.request import Request
 from onnx_scatterx.engine.write.fragment import Fragment
 from onnx_scatterx.engine.write.graph_writer import GraphWriter
-from onnx_scatterx.engine.write.kernels import WIDER, lacking, sized, widened
 from onnx_scatterx.engine.write.operators import Operators
-from onnx_scatterx.engine.write.spelled_alike import is_spelled_alike
+from onnx_scatterx.engine.write.spelled import KnownHere, as_given, check_alike, spelled
+from onnx_scatterx.engine.write.wider import sized, widened
 from onnx_scatterx.graphs import Names
+from onnx_scatterx.operators import KERNELS, WIDER, has_kernel, lacking
 from onnx_scatterx.targets import STANDARD, Target
 from onnx_scatterx.text import Reason, Refusal, RefusedError, granted, refuse_unless
 
@@ -58,6 +60,7 @@ class Writer(Operators):
         self._known = AbstractValues(scope) if limited else None
         self._fragment: Fragment | None = None  # where nodes go
         self.in_other_form: set[str] = set()  # operators for which another form is being written
+        self.known_here = KnownHere(self)
 
     @property
     def fragment(self) -> Fragment:
@@ -83,7 +86,7 @@ class Writer(Operators):
                 made.read([result])
             is_node = result in made.by_output or (made.made(result) and self.graph.constant_nodes)
             if as_output and not is_node:
-                made.output = self.node("Identity", [result], self._dtype_of(result))
+                made.output = self.node("Identity", [result], self.dtype_of(result))
                 self._not_shared(made.output)
         except RefusedError as error:
             return error.refusal
@@ -103,10 +106,35 @@ class Writer(Operators):
         """Note that the elements of a value are indices of an axis of a size."""
         self.fragment.note_index(value, size, from_zero=from_zero)
 
-    def _dtype_of(self, value: ir.Value) -> ir.DataType | None:
+    def dtype_of(self, value: ir.Value) -> ir.DataType | None:
         """Return the element type of a value, if it is known."""
         known = self._values.get(value)
         return value.dtype or (None if known is None else known.dtype)
+
+    def shape_of(self, value: ir.Value) -> Shape | None:
+        """Return the shape of a value, if it is known."""
+        new = None if self._fragment is None else self._fragment.new_values.get(value)
+        known = new or self._values.get(value)
+        return None if known is None else known.shape
+
+    def has(self, op: str, attribute: str | None = None) -> bool:
+        """Return whether the operator set has an operator, and an attribute of it."""
+        return has(op, self.version, attribute)
+
+    def require(self, op: str) -> None:
+        """Refuse to write an operator that the operator set lacks, before a node is written."""
+        refuse_unless(self.has(op), Reason.OPSET, f"{op} needs operator set {since(op)}")
+
+    def runs(self, op: str, dtype: ir.DataType) -> bool:
+        """Return whether ONNX Runtime runs an operator on an element type, or on a wider one."""
+        return op not in KERNELS or has_kernel(op, self.version, self.wider.get(dtype, dtype))
+
+    def weight(self, op: str, x: ir.Value, **attributes: int) -> int:
+        """Return how many nodes a node of one input takes in the operator set."""
+        if is_settled(op, self.version, (*attributes,)):
+            return 1
+        other = in_set(as_given(op, [x], attributes), self.version, self.known_here)
+        return other.nodes if isinstance(other, Spelling) else 1
 
     def resolve(self, value: ir.Value) -> ir.Value:
         """Return the replacement of a value; plans are made before anything is committed."""
@@ -152,16 +180,57 @@ class Writer(Operators):
     ) -> ir.Value:
         """Write a node with one output of an element type, or return an existing equal one.
 
-        A node of a type that ONNX Runtime only casts has inputs and output of a wider type.
+        It is given in the newest spelling, and written in that of the operator set. A node of a
+        type that ONNX Runtime only casts has inputs and output of a wider type.
         """
-        self._require_one_meaning(op, len(inputs), attributes)
         inputs = [v if v is None else self.resolve(v) for v in inputs]
+        other = spelled(self, op, inputs, attributes)
+        if other is not None:
+            spared = (v for v in inputs if v is not None and v not in other.inputs)
+            self.fragment.as_attributes.update(spared)
+            return self._spelled(other, dtype, attributes)
+        return self._node(op, inputs, dtype, attributes)
+
+    def spelled_node(
+        self,
+        op: str,
+        inputs: Sequence[ir.Value | None],
+        dtype: ir.DataType | None,
+        **attributes: int | float | str | Sequence[int],
+    ) -> ir.Value:
+        """Write a node that is given in the spelling of the operator set, as one of the model."""
+        inputs = [v if v is None else self.resolve(v) for v in inputs]
+        check_alike(self, as_given(op, inputs, attributes))
+        return self._node(op, inputs, dtype, attributes)
+
+    def _spelled(
+        self, spelling: Spelling, dtype: ir.DataType | None, given: Attributes
+    ) -> ir.Value:
+        """Write a node in a spelling of the operator set, after those that compute its inputs."""
+        inputs: list[ir.Value | None] = []
+        for part in spelling.inputs:
+            if isinstance(part, Spelling):
+                inputs.append(self._spelled(part, part.dtype, {}))
+            elif isinstance(part, np.ndarray):
+                inputs.append(self.constant(part, ir.DataType.from_numpy(part.dtype)))
+            else:
+                inputs.append(part)
+        values = {name: attribute.value for name, attribute in spelling.attributes.items()}
+        added = {name: value for name, value in values.items() if name not in given}
+        return self._node(spelling.op_type, inputs, dtype, {**added, **values})
+
+    def _node(
+        self,
+        op: str,
+        inputs: Sequence[ir.Value | None],
+        dtype: ir.DataType | None,
+        attributes: Attributes,
+    ) -> ir.Value:
+        """Write a node as it is given, or in another form if the target does not take it."""
         if op == "Shape" and inputs[0] is not None:
-            inputs = [sized(self, inputs[0], self._dtype_of(inputs[0]))]
+            inputs = [sized(self, inputs[0], self.dtype_of(inputs[0]))]
         elif dtype is not None and dtype in self.wider and op != "Cast":
-            inputs = [
-                v if v is None else widened(self, v, self._dtype_of(v), dtype) for v in inputs
-            ]
+            inputs = [v if v is None else widened(self, v, self.dtype_of(v), dtype) for v in inputs]
             dtype = self.wider[dtype]
         fragment = self.fragment
         key = (op, tuple(inputs), frozen(attributes))
@@ -188,14 +257,6 @@ class Writer(Operators):
         if self.target.static_only and use.reads_size:
             refused.append(f"{request.op} with a size that is known only when the model runs")
         return refused
-
-    def _require_one_meaning(self, op: str, inputs: int, attributes: Attributes) -> None:
-        """Refuse a node of a function that the operator set of the model spells otherwise."""
-        other = self.also_read_as
-        if other is not None:
-            why = f"{op} differs in operator sets {self.version} and {other}"
-            alike = is_spelled_alike(op, inputs, attributes, self.version, other)
-            refuse_unless(alike, Reason.OPSET, why)
 
     def request(
         self,
@@ -251,9 +312,9 @@ class Writer(Operators):
 
         def whole() -> ir.Value:
             result = self.resolve(write())
-            if self._dtype_of(result) == dtype and not as_output:
+            if self.dtype_of(result) == dtype and not as_output:
                 return result
-            result, to = widened(self, result, self._dtype_of(result), dtype), dtype.value
+            result, to = widened(self, result, self.dtype_of(result), dtype), dtype.value
             self.fragment.written.pop(("Cast", (result,), frozen({"to": to})), None)
             result = self.node("Cast", [result], dtype, to=to)
             self._not_shared(result)

@@ -20,7 +20,6 @@ from onnx_scatterx.engine.budget import LimitError, SpentError, budget
 from onnx_scatterx.engine.device import Violation, by_reason
 from onnx_scatterx.engine.passes import Settings
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.graphs import cloned
 from onnx_scatterx.observer import NOBODY, Observer
 from onnx_scatterx.tell.advice.candidates import candidates, fixed
 from onnx_scatterx.tell.advice.change import Change, Command, Found
@@ -330,13 +329,12 @@ class Search:
         except ScatterXError:  # it contradicts what the user says
             return None
         self.whole.charge(model, more=more)
-        copy = cloned(model)
         if change.opset is not None:
             self.whole.charge(model, RAISED)
         try:
             asked = self.violations is not None and change is self.base
             whole = bool(self.refused) or (asked and model is self.whole.model)
-            records, violations = rewritten_under(copy, settings, whole=whole)
+            records, violations = rewritten_under(model, settings, whole=whole)
         except ScatterXError:  # such as a promise that no number satisfies
             return None
         if any(r.entry.reason is Reason.MODEL_LIMIT for r in records):

@@ -7,10 +7,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions import Clause, parts_of, read_clauses
-from onnx_scatterx.engine.analysis import READS, size_name
+from onnx_scatterx.engine.analysis import size_name
 from onnx_scatterx.engine.passes import Settings
 from onnx_scatterx.engine.terms import Indicator, PositivePart, Term
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.operators import READS
 from onnx_scatterx.targets import Target
 from onnx_scatterx.tell.advice.change import Change, promises
 from onnx_scatterx.tell.advice.sizes import fitting_sizes

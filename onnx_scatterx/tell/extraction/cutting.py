@@ -7,7 +7,7 @@ whole model, a larger part is tried, up to all nodes.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -16,13 +16,15 @@ from typing import Any, Generic, Unpack, overload
 import onnx
 import onnx_ir as ir
 
+from onnx_scatterx.engine.budget import own_budget
 from onnx_scatterx.engine.passes import Job, Settings
 from onnx_scatterx.engine.terms import fresh_symbols
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.files import AnyModel, IrLike, MessageLike, ModelSource, save, to_proto
-from onnx_scatterx.graphs import all_graphs, all_nodes, cloned
-from onnx_scatterx.observer import NOBODY, Observer, Progress
+from onnx_scatterx.files import AnyModel, IrLike, MessageLike, save, to_proto
+from onnx_scatterx.graphs import all_graphs, all_nodes
+from onnx_scatterx.observer import Observer, Progress
 from onnx_scatterx.options import Options
+from onnx_scatterx.pipeline import command_budget
 from onnx_scatterx.targets import STANDARD
 from onnx_scatterx.tell.entries import Entry
 from onnx_scatterx.tell.extraction.part import part_of
@@ -34,7 +36,7 @@ from onnx_scatterx.tell.extraction.region import (
     region_of,
     roots_of,
 )
-from onnx_scatterx.tell.inquiry import Inquiry, M, inspect_records, opened_ir
+from onnx_scatterx.tell.inquiry import Inquiry, M
 
 _DISTANCES = (0, 1, 2, 4, 8, 16, 64)
 
@@ -53,7 +55,7 @@ def parts_of(
     """
     graph = model.graph
     roots = roots_of(model, {node})
-    with fresh_symbols():
+    with fresh_symbols(), own_budget(), command_budget(model, settings):
         known = known_in(model, Job(model, settings).analyses.full.knowledge)
     everything = Neighbourhood(frozenset(graph), frozenset())
     cutting: list[Callable[[ir.Value], bool]] = [
@@ -131,23 +133,21 @@ def extract(
 
     """
     observer, settings = Observer(on_progress), Settings.of(**options)
-    _, whole = opened_ir(model, observer)
-    wanted = [_Wanted.of(whole, node, settings, observer)]
-    if settings.target != STANDARD:
-        found_in = wanted[0].settings
-        wanted.append(_Wanted.of(whole, node, found_in.but(target=STANDARD)))
-    for number, (cut, attributes, weights) in enumerate(parts_of(whole, node, settings), 1):
-        part, private = cut
-        observer.stage("trying a part", number)
-        entries = [each.found_in(part, node) for each in wanted]
-        if entries[0] is not None and None not in entries:
-            names = (*(_weights(part) if weights else ()), *(private if attributes else ()))
-            removed = () if attributes else private
-            made: Any = (
-                part if isinstance(ModelSource.of(model).model, ir.Model) else to_proto(part)
-            )
-            counts = len(part.graph), len(whole.graph)
-            return Part(made, entries[0], *counts, names, ModelSource.of(model).source, removed)
+    with Inquiry.about(model, settings, observer) as asked:
+        whole, opened = asked.model, asked.opened
+        wanted = [_Wanted.of(asked, node)]
+        if settings.target != STANDARD:
+            wanted.append(_Wanted.of(asked.under(asked.settings.but(target=STANDARD)), node))
+        for number, (cut, attributes, weights) in enumerate(parts_of(whole, node, settings), 1):
+            part, private = cut
+            observer.stage("trying a part", number)
+            entry = _entry_in(part, node, wanted)
+            if entry is not None:
+                names = (*(_weights(part) if weights else ()), *(private if attributes else ()))
+                removed = () if attributes else private
+                made: Any = part if opened.message is None else to_proto(part)
+                counts = len(part.graph), len(whole.graph)
+                return Part(made, entry, *counts, names, opened.given.source, removed)
     raise ScatterXError(f"{node}: no part of the model has the same report; send all of it")
 
 
@@ -159,26 +159,39 @@ class _Wanted:
     entry: Entry
 
     @classmethod
-    def of(
-        cls, model: ir.Model, node: str, settings: Settings, observer: Observer = NOBODY
-    ) -> _Wanted:
-        asked = Inquiry(model, settings, observer)
-        first, *_ = asked.named(node)
+    def of(cls, asked: Inquiry, node: str) -> _Wanted:
+        with own_budget():  # the report is that of `inspect`
+            first, *_ = asked.named(node)
         return cls(asked.settings, first.entry)
 
-    def found_in(self, part: ir.Model, node: str) -> Entry | None:
+    def found_in(self, asked: Inquiry, node: str) -> Entry | None:
         """Return the entry of the node in a part; None if it differs by more than the graph's name.
 
-        The part is written as a message first, as it would be sent.
+        Raises ScatterXError if the part lacks an assumed input, or is not valid.
         """
-        try:
-            copy = to_proto(cloned(part))
-            _, records = inspect_records(copy, self.settings, details=False)
-        except ScatterXError:  # the part lacks an assumed input, or is not valid
-            return None
+        with own_budget():
+            _, records = asked.under(self.settings).inspected
         entry = next((r.entry for r in records if r.entry.node == node), None)
         same = entry is not None and replace(entry, graph=self.entry.graph) == self.entry
         return entry if same else None
+
+
+def _entry_in(part: ir.Model, node: str, wanted: Sequence[_Wanted]) -> Entry | None:
+    """Return the entry of a node in a part; None if an entry that is wanted differs.
+
+    The part is written as a message first, as it would be sent.
+    """
+    first: Entry | None = None
+    try:
+        with own_budget(), Inquiry.about(to_proto(part), wanted[0].settings) as asked:
+            for each in wanted:
+                entry = each.found_in(asked, node)
+                if entry is None:
+                    return None
+                first = first or entry
+    except ScatterXError:
+        return None
+    return first
 
 
 def _weights(model: ir.Model) -> tuple[str, ...]:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from onnx_scatterx.graphs import SCATTERS
 from onnx_scatterx.grouping import grouped
+from onnx_scatterx.operators import SCATTERS
 from onnx_scatterx.tell.entries import Action, Entry, EntryDetail, ScatterReport
 from onnx_scatterx.tell.kept_advice import Advice, Way
 from onnx_scatterx.tell.page.environment import Figure, Figures

@@ -14,7 +14,6 @@ import onnx
 import pytest
 
 import onnx_scatterx.doors.api
-from onnx_scatterx.doors.api import Result, optimization
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.tell import inquiry
 from onnx_scatterx.tell.reporting import optimize_ir
@@ -217,15 +216,15 @@ def test_a_model_that_differs_is_not_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model, out = saved(tmp_path / "m.onnx", ROW), tmp_path / "out.onnx"
-    right = optimization.optimize_records
+    right = inquiry.Inquiry.optimized
 
-    def wrong(*given: Any, **options: Any) -> tuple[Result[onnx.ModelProto], Any]:
-        result, records = right(*given, **options)
+    def wrong(asked: inquiry.Inquiry, **options: Any) -> inquiry.Optimized:
+        result = right(asked, **options)
         nodes = result.model.graph.node
         nodes[-1].input[1], nodes[-1].input[0] = nodes[-1].input[0], nodes[-1].input[1]
-        return result, records
+        return result
 
-    monkeypatch.setattr(optimization, "optimize_records", wrong)
+    monkeypatch.setattr(inquiry.Inquiry, "optimized", wrong)
     report = tmp_path / "r.json"
     assert main(["optimize", model, "-o", str(out), "--verify", "--report", str(report)]) == 1
     printed = capsys.readouterr()

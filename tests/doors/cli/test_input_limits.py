@@ -133,8 +133,9 @@ def test_models_in_text_that_are_nested_deeply(name: str, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("kind", "dims", "because"),
     [
-        (TensorProto.FLOAT, [1 << 62], "elements or more; at most 268435456 are drawn"),
-        (TensorProto.INT64, [1 << 31, "N"], "elements or more; at most 268435456 are drawn"),
+        (TensorProto.FLOAT, [1 << 62], "18446744073.71 GB, or more; at most 268435456 elements"),
+        (TensorProto.INT64, [1 << 31, "N"], "17.18 GB, or more; at most 268435456 elements"),
+        (TensorProto.DOUBLE, [1 << 27], "1.07 GB, or more; at most 268435456 elements and 1 GB"),
         (TensorProto.FLOAT, [1] * 1000, "has 1000 dims; NumPy"),
     ],
 )
@@ -167,7 +168,7 @@ def test_indices_of_more_columns_than_there_are_dims(tmp_path: Path) -> None:
     text = f"""g (float[N] x, int64[K, {1 << 40}] i, float[K] u) => (float[N] y)
         {{ y = ScatterND(x, i, u) }}"""
     model = parse(text)
-    with pytest.raises(ScatterXError, match="at most 268435456 are drawn"):
+    with pytest.raises(ScatterXError, match="at most 268435456 elements and 1 GB are drawn"):
         onnx_scatterx.verify(model, model)
 
 

@@ -201,7 +201,7 @@ def test_a_bug_has_status_2(
     def broken(*_: object, **__: object) -> None:
         raise AssertionError("something unheard of")
 
-    monkeypatch.setattr(inquiry, "inspect_records", broken)
+    monkeypatch.setattr(inquiry, "optimize_ir", broken)
     assert main(["inspect", YOLOX]) == 2
     lines = capsys.readouterr().err.splitlines()
     assert "AssertionError: something unheard of" in lines
@@ -226,7 +226,7 @@ def test_interrupt(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monke
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(inquiry, "inspect_records", interrupted)
+    monkeypatch.setattr(inquiry, "optimize_ir", interrupted)
     assert main(["inspect", YOLOX]) == 130
     assert error_of(capsys) == "interrupted"
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)  # where ^C is on the line
@@ -239,7 +239,7 @@ def test_no_memory(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monke
     def large(*_: object, **__: object) -> None:
         raise MemoryError("Unable to allocate 9 TiB")
 
-    monkeypatch.setattr(inquiry, "inspect_records", large)
+    monkeypatch.setattr(inquiry, "optimize_ir", large)
     assert main(["inspect", YOLOX]) == 2
     assert error_of(capsys) == "not enough memory: Unable to allocate 9 TiB"
 

@@ -1,7 +1,6 @@
 """The default output of `optimize` and `inspect` is one screen; -v prints all of it."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import onnx
@@ -10,8 +9,8 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.tell.advice.change import Command
-from onnx_scatterx.tell.explanation import advised
 from tests.doors.cli.terminal import ESCAPES, as_terminal
+from tests.helpers.advised import inspected_with_advice
 from tests.helpers.commands import MODELS, error_of, saved
 from tests.helpers.html import Page
 from tests.helpers.many_scatters import many_scatters
@@ -201,9 +200,8 @@ def test_what_the_target_takes_is_nothing_to_do(
 @pytest.mark.sampled(8)
 @pytest.mark.parametrize("path", sorted(MODELS.glob("*.onnx")), ids=lambda path: path.stem)
 def test_standard_removes_what_is_said(path: Path) -> None:
-    report = onnx_scatterx.inspect(path)
-    found = advised(report, path, Command(str(path)))
-    assert (found.by_standard is None) == (report.native == 0)
+    found = inspected_with_advice(path, Command(str(path)))
+    assert (found.by_standard is None) == (found.native == 0)
     if found.by_standard is not None:
         assert found.by_standard == onnx_scatterx.inspect(path, target="standard").removed
 
@@ -221,9 +219,9 @@ def test_a_large_constant_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[
 def test_fixed_sizes_are_tried_for_a_device() -> None:
     """A report that says that the model was short is enough."""
     model = MODELS / "letterbox_ts_dynamic.onnx"
-    report = replace(onnx_scatterx.optimize(model, target="rknn").report, nodes_before=1)
     command = Command("m.onnx", target="rknn")
-    *_, advice = advised(report, model, command, target="rknn").advice
+    report = inspected_with_advice(model, command, said={"nodes_before": 1}, target="rknn")
+    *_, advice = report.advice
     (way,) = advice.ways
     fixed = dict(re.findall(r"--fix (\w+)=(\d+)", way.command))
     nodes = re.findall(
@@ -234,4 +232,4 @@ def test_fixed_sizes_are_tried_for_a_device() -> None:
     found = onnx_scatterx.optimize(model, target="rknn", fix=sizes).report
     assert [str(found.nodes_after)] == nodes
     assert found.nodes_after < report.nodes_after
-    assert advised(found, model, command, target="rknn", fix=sizes).advice == ()
+    assert inspected_with_advice(model, command, target="rknn", fix=sizes).advice == ()

@@ -30,6 +30,7 @@ from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
 from onnx_scatterx.engine.write.available import descendants
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.graphs import graphs_of
 from onnx_scatterx.text.reasons import Refusal
 from tests.helpers.examples import are_all
 from tests.helpers.hostile import HOSTILE, LARGE, pyramid
@@ -379,3 +380,48 @@ def test_the_memory_for_what_depends_on_removed_values_is_linear() -> None:
     tracemalloc.stop()
     assert found == {model.graph.outputs[0]: 16}
     assert peak < 20_000_000
+
+
+def test_no_question_waits_when_a_graph_is_read() -> None:
+    """Whether N >= M is asked after each TopK, and then ever less; the last TopK decides it."""
+    count = 40
+    steps = " ".join(
+        f"a{i}, b{i} = TopK <axis = 0> (x, Shape (z{i})) c{i} = Slice (x, [0], n)"
+        for i in range(count)
+    )
+    given = ", ".join(f"float[L{i}] z{i}" for i in range(count))
+    made = ", ".join(f"float[A{i}] a{i}, float[C{i}] c{i}" for i in range(count))
+    model = ir.from_proto(
+        parse(f"""g (float[N] x, float[M] w, {given}) => ({made}, float[P] p, float[Q] q) {{
+            n = Shape (w)  q, r = TopK <axis = 0> (w, n)  {steps}
+            p, s = TopK <axis = 0> (z0, n) }}""")
+    )
+    known = interpret(model)
+    (n,), (m,) = (known.values[value].shape or () for value in model.graph.inputs[:2])
+    assert known.scopes[model.graph].facts.is_nonnegative(n - m)
+
+
+def test_of_the_body_of_a_node_that_is_given_up_nothing_is_known() -> None:
+    """It was visited under a guess about what it carries, or not at all."""
+    model = ir.from_proto(
+        parse("""g (float[N] x, int64 n) => (float[P] y) {
+            y = Loop (n, , x) <body = b (int64 i, bool on, float[A] s) => (bool go, float[B] t) {
+                go = Identity (on)
+                t = Concat <axis = 0> (s, x) }> }""")
+    )
+    (loop,) = model.graph
+    (body,) = graphs_of(loop)
+    values = [output for node in (*body, loop) for output in node.outputs]
+    for steps in (1, 10**6):
+        with limited(scatter_steps=steps):
+            known = interpret(model).values
+        assert {known[value].shape is None for value in values} == {steps == 1}
+
+
+def test_a_write_of_more_regions_than_are_planned() -> None:
+    model = parse("""g (float[9, N] x, float[4, N] u) => (float[9, N] y) {
+        y = ScatterND (x, [[0], [3], [5], [8]], u) }""")
+    with limited(cells=2):
+        (entry,) = optimize(model, target="standard", rules=["concat", "view"]).report.scatters
+    assert entry.reason is Reason.TOO_COSTLY
+    assert "regions" in entry.done

@@ -7,7 +7,7 @@ import pytest
 
 from onnx_scatterx.compare.index_bounds import USES
 from onnx_scatterx.engine.analysis.domain.call import Call
-from onnx_scatterx.engine.analysis.model_analysis import interpret
+from onnx_scatterx.engine.analysis.model_analysis import ModelAnalysis, interpret
 from onnx_scatterx.engine.analysis.preconditions import PRECONDITIONS, facts_of, first_false
 from onnx_scatterx.engine.terms import Facts
 from tests.helpers.native_support import RUNTIME
@@ -103,6 +103,28 @@ def test_what_is_learned_is_why_it_fails(
             d.dim_param = ""  # the run decides
     with pytest.raises(rejections()):
         run(model, feeds)
+
+
+@pytest.mark.parametrize(
+    ("dims", "facts"), [("N", ["N - z.1"]), ("3, 2", ["-z.1 + 6"]), ("N, 3", [])]
+)
+def test_how_many_elements_are_true_at_most(dims: str, facts: list[str]) -> None:
+    """No product of sizes is learned."""
+    assert [str(t) for t in facts_of(_call(f"bool[{dims}] x", "NonZero(x)")[1])] == facts
+
+
+def test_what_new_nodes_demand_is_not_learned() -> None:
+    """A node that was added runs if the original model does, and not the other way round."""
+    model = ir.from_proto(parse("g (float[N] x) => (float[N] y) { y = Neg (x) }"))
+    (x,) = model.graph.inputs
+    analysis = ModelAnalysis(model)
+    (n,) = analysis.knowledge.values[x].shape or ()
+    node = ir.Node("", "Gather", [x, ir.Value(name="at", const_value=ir.tensor([4]))])
+    model.graph.append(node)
+    analysis.add([node])
+    known = analysis.current()
+    assert str(known.values[node.outputs[0]].shape) == "(1,)"
+    assert not known.scopes[model.graph].facts.is_nonnegative(n - 5)
 
 
 def test_every_operator_of_the_list_is_here() -> None:

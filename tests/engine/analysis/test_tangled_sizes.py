@@ -5,14 +5,16 @@ import numpy as np
 from tests.helpers.support import assert_sound, nodes, optimize, parse
 
 # Rows of images with a batch that broadcasts, as tokens and back: if H is 0, Reshape copies the
-# number of tokens. What is padded to a multiple of four gets its last but two rows written.
-TOKENS_AND_BACK = """g (float[R,H,W,16] a, float[B,H,W,16] b) => (float[M,4] y) {
+# number of tokens. What is padded to a multiple of four gets its last but two rows written. The
+# images are read, so both Reshapes run.
+TOKENS_AND_BACK = """g (float[R,H,W,16] a, float[B,H,W,16] b) => (float[M,4] y, float[C,D,E,16] z) {
         x = Add (a, b)
         n = Shape <start = 0, end = 1> (b)
         h = Shape <start = 1, end = 2> (b)
         w = Shape <start = 2, end = 3> (b)
         tokens = Reshape (x, Concat <axis = 0> (n, [-1], [16]))
         images = Reshape (tokens, Concat <axis = 0> (n, h, w, [16]))
+        z = Neg (images)
         height = Shape <start = 1, end = 2> (images)
         more = Mod (Sub ([4], Mod (height, [4])), [4])
         padded = Add (height, more)

@@ -24,6 +24,8 @@ def test_sizes() -> None:
     batch, rows = size("batch"), size("rows")
     assert Sizes().value(rows * batch) == OTHER
     assert Sizes({"rows": 3}).product((rows, batch + 1, size("x.height") - 700)) == 0
+    for name, usual in ("batch_size", 1), ("image.height", 640), ("max_seq_len", 512):
+        assert Sizes().value(size(name)) == usual
     assert Sizes().value(element("table", (rows,), name="table")) == 1
     with pytest.raises(ScatterXError, match="must not be negative"):
         Sizes({"rows": -1})
@@ -48,3 +50,15 @@ def test_sizes_decide(monkeypatch: pytest.MonkeyPatch) -> None:
         made = onnx_scatterx.optimize(parse(text), target="ort-cpu", size_hint={"rows": rows}).model
         assert [node.op_type for node in made.graph.node] == expected
         assert_same(parse(text), made, [feed], library=True)
+
+
+@pytest.mark.parametrize(("slow", "expected"), [("Slice", "ScatterX"), ("ScatterX", "Concat")])
+def test_the_bytes_that_a_slice_copies_are_time(
+    slow: str, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    speed = dict.fromkeys(KINDS, 0.1) | {"ScatterX": 0.5} | {slow: 1.0}
+    use_machine(Machine(1000.0, speed, dict.fromkeys(KINDS, 0.0)), monkeypatch)
+    model = parse("""g (float[rows, 64] x, float[1, 64] y) => (float[rows, 64] z) {
+        z = ScatterND (x, [[0]], y) }""")
+    made = onnx_scatterx.optimize(model, target="ort-cpu", size_hint={"rows": 10**6}).model
+    assert made.graph.node[-1].op_type == expected

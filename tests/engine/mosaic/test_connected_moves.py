@@ -7,7 +7,8 @@ from onnx_scatterx.engine.analysis.model_analysis import interpret
 from onnx_scatterx.engine.lift.bounds import learn_bounds
 from onnx_scatterx.engine.mosaic.moves import MOVES, connected_moves
 from onnx_scatterx.engine.mosaic.provenance import Provenance
-from onnx_scatterx.engine.terms import size
+from onnx_scatterx.engine.mosaic.strided_interval import View
+from onnx_scatterx.engine.terms import size, term
 from onnx_scatterx.engine.terms.prove import Facts
 
 MODEL = """<ir_version: 8, opset_import: ["" : 18]>
@@ -18,7 +19,8 @@ MODEL = """<ir_version: 8, opset_import: ["" : 18]>
         other = Transpose (x)
         seen = Exp (other)
         y = Exp (x)
-        part = Identity (y)
+        first = Identity (k)
+        part = Slice (y, first, k)
         out = ScatterND (data, rows, u)
         whole = Concat <axis = 0> (out, part)
         shape = Shape (w)
@@ -35,7 +37,7 @@ def parsed() -> ir.Model:
 def test_moves_are_followed_from_scatters_in_both_directions() -> None:
     graph = parsed().graph
     names = {n.outputs[0].name for n in connected_moves(graph, MOVES)}
-    assert names == {"data", "other", "out", "whole", "part"}  # not count, read and j
+    assert names == {"data", "other", "out", "whole", "part"}  # not first, count, read and j
 
 
 def test_a_graph_without_scatters_has_none() -> None:
@@ -102,3 +104,17 @@ def test_answers_that_add_facts_are_not_stored() -> None:
 
     assert facts.memoised("s", learning) == 1
     assert facts.memoised("s", lambda: 2) == 2
+
+
+def test_the_parts_of_a_split_are_views() -> None:
+    model = ir.from_onnx_text("""<ir_version: 8, opset_import: ["" : 18]>
+        g (float[N, 6] x) => (float[N, A] a, float[N, B] b, float[N, C] c)
+        <int64[3] sizes = {1, 3, 2}> { a, b, c = Split <axis = 1> (x, sizes) }""")
+    found = Provenance(model.graph, interpret(model).scopes[model.graph], whole=True)
+    for part, start in zip(model.graph.outputs, (0, 1, 4), strict=True):
+        mosaic = found.mosaic(part)
+        assert mosaic is not None
+        (cell,) = mosaic.cells
+        assert isinstance(cell.source, View)
+        assert cell.source.value is model.graph.inputs[0]
+        assert cell.source.axis_maps[1].start is term(start)

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import onnx_scatterx
-from onnx_scatterx.engine.passes.runtime_fusions import MEASURED, Fusion, Rewrite, fusions
+from onnx_scatterx.engine.passes.runtime_fusions import Fusion, Rewrite, fusions
+from onnx_scatterx.operators.kernels import MEASURED
 from tests.helpers.examples import examples
 from tests.helpers.pair import Feed, agree
 from tests.helpers.support import f32, i64, nodes, parse
@@ -88,6 +89,13 @@ CASES: dict[str, tuple[str, Feed, dict[str, Any]]] = {
     "a number that is 0 is added": (
         """g (float[B] x, float[1] k) => (float[1] y) <int64[1] one = {1}> {
             s = Shape (x)  q = Sub (s, one)  c = Cast <to = 1> (q)  a = Neg (k)  e = Add (a, c)
+            y = Reciprocal (e) }""",
+        {"x": f32([1]), "k": f32([0])},
+        {"fix": {"B": 1}},
+    ),
+    "a number that is -0.0 is subtracted": (
+        """g (float[B] x, float[1] k) => (float[1] y) {
+            c = Neg (Cast <to = 1> (Sub (Shape (x), [1])))  a = Neg (k)  e = Sub (a, c)
             y = Reciprocal (e) }""",
         {"x": f32([1]), "k": f32([0])},
         {"fix": {"B": 1}},

@@ -7,6 +7,8 @@ from onnx import numpy_helper
 
 import onnx_scatterx
 import onnx_scatterx.passes
+from onnx_scatterx.text.reasons import FloatReason
+from tests.helpers.limited import limited
 from tests.helpers.pair import Pair
 from tests.helpers.quantized import ONE, PER_CHANNEL, WRITE, count, feeds, on_integers
 from tests.helpers.support import assert_sound, optimize, parse, sample
@@ -41,6 +43,23 @@ def test_a_write_without_quantizers_before_it() -> None:
     text = text.replace("(uint8[4,3] y)", "(float[4,3] h, uint8[4,3] y)")
     made = optimize(parse(text.replace("a = D", "h = ScatterND (f, j, g) a = D")))
     assert count(made) == 0
+
+
+def test_a_write_that_takes_too_many_steps_hides_no_other_one() -> None:
+    """Twenty Reshapes stand behind the first write, and none behind the second."""
+    chain = " ".join(f"c{i + 1} = Reshape (c{i}, [{2 + i % 2 * 2}, -1])" for i in range(20))
+    model = parse(f"""g (int8[4,2] p, int8[2,2] q, int8[4,2] r, int8[2,2] s)
+        => (int8[A,B] y, int8[4,2] z) {{
+            c0 = ScatterND (DequantizeLinear (p, float 0.5, int8 3), [[3], [1]],
+                DequantizeLinear (q, float 0.5, int8 3))
+            {chain}
+            y = QuantizeLinear (c20, float 0.5, int8 3)
+            d = ScatterND (DequantizeLinear (r, float 0.5, int8 3), [[3], [1]],
+                DequantizeLinear (s, float 0.5, int8 3))
+            z = QuantizeLinear (d, float 0.5, int8 3) }}""")
+    with limited(scatter_steps=30):
+        told = [entry.quantized for entry in onnx_scatterx.inspect(model).scatters]
+    assert told == [f"on floats: {FloatReason.LIMIT.value}", "on int8"]
 
 
 def test_what_is_noted_of_a_write_stays() -> None:

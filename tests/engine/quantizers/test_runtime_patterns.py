@@ -13,7 +13,8 @@ import onnx_scatterx
 from onnx_scatterx import Reason
 from onnx_scatterx.engine.analysis.model_analysis import interpret
 from onnx_scatterx.engine.mosaic.constants import Constants
-from onnx_scatterx.engine.quantizers.runtime_patterns import MEASURED, GraphValues, obstacle
+from onnx_scatterx.engine.quantizers.runtime_patterns import GraphValues, obstacle
+from onnx_scatterx.operators.kernels import MEASURED
 from onnx_scatterx.text.reasons import FloatReason
 from tests.engine.quantizers.faults import PATTERNS, Pattern
 from tests.helpers.pair import SESSIONS, agree, rejections

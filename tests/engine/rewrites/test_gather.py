@@ -2,8 +2,10 @@
 
 import pytest
 
+import onnx_scatterx
 from onnx_scatterx import Reason
 from tests.helpers.rules import Refuses, each, row, sizes
+from tests.helpers.support import parse
 
 SHUFFLED = """g (float[9,N] x, float[4,N] u) => (float[9,N] y) <int64[4,1] i = {3, 0, 7, 5}>
     { y = ScatterND (x, i, u) }"""
@@ -66,3 +68,9 @@ def test_rows_that_are_written_in_part(columns: str, refuses: Refuses) -> None:
 def test_rows_that_are_all_the_same(refuses: Refuses) -> None:
     text = SHUFFLED.replace("[4,N] u", "[N] w").replace("{ y =", "{ u = Expand (w, s) y =")
     refuses(text.replace("<int64", "<int64[2] s = {4, 1}, int64"), Reason.NO_RULE, beside=["view"])
+
+
+def test_as_many_rows_as_are_listed() -> None:
+    model = parse(SHUFFLED.replace("[9,N]", "[65536,N]"))
+    report = onnx_scatterx.optimize(model, target="standard", rules=["view", "gather"]).report
+    assert report.removed == 1

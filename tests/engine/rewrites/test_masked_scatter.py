@@ -290,7 +290,7 @@ KEPT = {
         """g (float[A,4] x, bool[A] m, float[K,4] u) => (float[A,4] y) {
             i = Expand (Transpose (NonZero (m)), [1, 4])
             y = Scatter <axis = 0> (x, i, u) }""",
-        Reason.NO_KERNEL,
+        Reason.OPSET,
         opset=10,
     ),
 }

@@ -168,7 +168,7 @@ KEPT = {
         (PER_ROW % ("S", "S", "none"))
         .replace(', reduction = "none"', "")
         .replace("ScatterElements", "Scatter"),
-        Reason.NO_KERNEL,
+        Reason.OPSET,
         opset=10,
     ),
 }

@@ -2,8 +2,10 @@
 
 import pytest
 
+import onnx_scatterx
 from onnx_scatterx import Reason
 from tests.helpers.rules import Refuses, each, row
+from tests.helpers.support import parse
 
 ROWS = """g ({0}[A,B] x, int64[N,1] i, {0}[N,B] u) => ({0}[A,B] y)
     {{ y = ScatterND <reduction = "{1}"> (x, i, u) }}"""
@@ -41,3 +43,12 @@ def test_element_types_without_kernels(kind: str, reduction: str, refuses: Refus
 def test_more_dims_than_the_operator_takes(refuses: Refuses) -> None:
     text = ROWS.format("float", "none").replace("B]", ",".join(f"B{d}" for d in range(16)) + "]")
     refuses(text, Reason.NO_KERNEL, target="scatterx")
+
+
+@pytest.mark.parametrize(("rank", "done"), [(16, "becomes"), (17, "kept")])
+def test_tensors_of_up_to_16_dims(rank: int, done: str) -> None:
+    dims = ", ".join(["4", *["1"] * (rank - 1)])
+    model = parse(f"""g (float[{dims}] x, int64[2, 1] i, float[{dims.replace("4", "2")}] u)
+        => (float[{dims}] y) {{ y = ScatterND (x, i, u) }}""")
+    (entry,) = onnx_scatterx.inspect(model, target="scatterx").scatters
+    assert entry.done.startswith(done)

@@ -84,6 +84,9 @@ KEPT = {
     .replace("u) =>", "u, int64[R] dims) =>", 1)
     .replace("(float[E] z)", "(float[?] z)", 1)
     .replace("z = GatherElements (y, i)", "k = Reshape (i, dims) z = Gather (y, k)"),
+    "infinities of both signs": pair("inf", first='<reduction = "add">', x="o").replace(
+        "zero = {0}", "zero = {-inf}"
+    ),
     "no number": pair("nan", first='<reduction = "max">', x="o"),
 }
 

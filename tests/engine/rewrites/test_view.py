@@ -28,6 +28,7 @@ GOLDEN = {
     "a row that is read loses its axis": row(*sizes(N=(0, 1, 5)), gathers=True),
     "updates that are repeated are an expand": row(*sizes(N=(0, 1, 5))),
     "a transposed tensor that others read is taken instead": row(*sizes(N=(0, 1, 5))),
+    "of two tensors that others read the one that needs no node is taken": row(*sizes(N=(0, 1, 5))),
     "an axis that is split between two writes is split first": row(
         *sizes(B=(1, 2), T=(1, 3)), by=["concat"]
     ),

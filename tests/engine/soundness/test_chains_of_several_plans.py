@@ -1,5 +1,7 @@
 """Chains of writes that one plan cannot write, and plans that read nodes that may be removed."""
 
+from collections import Counter
+
 import numpy as np
 import onnx_ir as ir
 import pytest
@@ -151,3 +153,30 @@ def test_what_a_form_reads_is_written_anew_too() -> None:
     made = [n.op_type for n in model.graph]
     assert made.count("Neg") == 2
     assert "ScatterND" not in made
+
+
+class Noted(RegionRule):
+    """Writes nothing, and notes which planner asks about which region."""
+
+    name = "noted"
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[Planner, Region]] = []
+
+    def plan(self, region: Region, planner: Planner) -> Plan | Refusal:
+        self.asked.append((planner, region))
+        return Refusal(Reason.NO_RULE)
+
+
+def test_a_part_that_several_rules_ask_for_is_planned_once() -> None:
+    noted = Noted()
+    model = ir.from_proto(
+        parse("""g (float[2,2] u) => (float[4,4] y) {
+            x = ConstantOfShape ([4, 4])
+            y = ScatterND (x, [[[1, 1], [1, 2]], [[2, 1], [2, 2]]], u) }""")
+    )
+    rules = [noted, *(r for r in RULES if r.name in ("view", "concat", "pad", "constant"))]
+    onnx_scatterx.passes.RemoveScatters(target="standard", rules=rules)(model)
+    assert [node.op_type for node in model.graph] == ["Pad"]
+    regions = Counter((id(planner), region) for planner, region in noted.asked)
+    assert set(regions.values()) == {1}

@@ -180,6 +180,15 @@ def test_dims_that_were_inferred_are_declared(write: str) -> None:
     assert compare(model, result.model) >= 8
 
 
+def test_dims_that_only_default_options_infer_are_not_declared() -> None:
+    """Without optimizations, a shape that a Concat makes is not known: no iteration gives zeros."""
+    shape = "s = Concat <axis = 0> (two, two) e = ConstantOfShape (s)"
+    model = written(f"{shape} {WRITES[1]}", "Neg (e)")
+    result = onnx_scatterx.optimize(model, target="standard")
+    assert all(s.reason is None for s in result.report.scatters)
+    assert compare(model, result.model) >= 4
+
+
 SAME = "d = Slice (c, zero, two, zero) y = ScatterND (d, first, u)"
 
 

@@ -120,3 +120,12 @@ def test_tensors_that_a_body_makes(made: str) -> None:
         z = SequenceAt (t, 0)
         y = ScatterND (z, [[-1]], u) }}"""
     assert_sound(parse(text, 18), {"n": np.array(2)}, {"n": np.array(4)}, left=MAPPED[made])
+
+
+@pytest.mark.parametrize("diagonal", ["", ", 1", ", -1"])
+@pytest.mark.parametrize("upper", [0, 1])
+def test_elements_of_a_triangle(upper: int, diagonal: str) -> None:
+    model = parse(f"""g (int64[N, 3] x) => (int64[N, 3] y) {{
+        y = Trilu <upper = {upper}> (x{diagonal}) }}""")
+    feeds = [{"x": np.arange(1, 3 * n + 1).reshape(n, 3)} for n in (0, 1, 2, 4)]
+    assert judge(model, feeds) == 4

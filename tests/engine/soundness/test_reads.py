@@ -5,12 +5,13 @@ from collections import Counter
 
 import numpy as np
 import onnx
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers.examples import examples
 from tests.helpers.pair import Feed, Pair
-from tests.helpers.support import gathers_in, nodes, optimize, parse, sample
+from tests.helpers.support import gathers_in, i64, nodes, optimize, parse, sample
 
 
 class ExistingValues:
@@ -197,3 +198,21 @@ def judged(r: ExistingValues) -> dict[str, int]:
     accepted = sum(map(Pair(original, optimized).accepts, r.feeds()))
     gone = gathers_in(original) - gathers_in(optimized)
     return {"models": 1, "accepted": accepted, "gone": gone}
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        "GatherElements (a, [[0, 3], [2, 1], [4, 0], [1, 1], [0, 2], [3, 3]])",
+        "GatherElements (a, Gather (i, [[0, 1]]))",
+        "Gather (a, i)",
+    ],
+)
+def test_a_read_from_the_result_of_a_read_that_is_kept(kept: str) -> None:
+    """The rows are a Slice, though what is read of them is no box, or is known only at run time."""
+    model = parse(f"""g (float[9, 4] x, int64[2] i) => (float[A, B] y) {{
+        a = Gather (x, [2, 3, 4, 5, 6])
+        y = {kept} }}""")
+    optimized = optimize(model, gathers=True)
+    assert "Slice" in [node.op_type for node in optimized.graph.node]
+    assert Pair(model, optimized).accepts({"x": sample("float32", 9, 4), "i": i64([3, 1])})

@@ -8,7 +8,7 @@ import onnx
 import pytest
 
 from tests.helpers.examples import scaled
-from tests.helpers.judged import Judged
+from tests.helpers.judged import Judged, judge
 from tests.helpers.pair import SESSIONS, Feed
 from tests.helpers.support import assert_sound, f32, i64, optimize, parse
 
@@ -124,6 +124,14 @@ def test_a_size_beside_sizes_that_both_shapes_have() -> None:
     assert_sound(model, *({"B": b, "T": t} for b, t in sizes), left=0)
     nodes = [n.op_type for n in optimize(parse(model)).graph.node]
     assert nodes[-1] == "Concat", nodes
+
+
+def test_the_size_that_is_left_beside_a_zero() -> None:
+    """[N, -1] of [N, M] is [N, M] if N is not 0; else the zeros of both shapes are left out."""
+    model = parse("""g (float[N,M] x) => (float[A,B] y) {
+        y = Reshape <allowzero = 1> (x, Concat <axis = 0> (Shape <end = 1> (x), [-1])) }""")
+    feeds = [{"x": f32(np.zeros(sizes))} for sizes in itertools.product((0, 1, 3), repeat=2)]
+    assert judge(model, feeds) == len(feeds)
 
 
 def _drawn(rng: random.Random) -> onnx.ModelProto:

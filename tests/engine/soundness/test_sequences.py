@@ -7,6 +7,7 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx.engine.analysis.model_analysis import interpret
+from onnx_scatterx.graphs import graphs_of
 from tests.helpers.judged import Judged
 from tests.helpers.support import assert_sound, parse, run, sample
 
@@ -125,3 +126,16 @@ def test_a_write_at_a_piece_of_constant_rows() -> None:
             at = SequenceAt(SplitToSequence<axis=0, keepdims=0>(columns, 1), 1)
             y = ScatterElements<axis=1>(x, Expand(at, Shape(u)), u) }""")
     assert_sound(model, *({"N": n} for n in (3, 1, 0)), left=0)
+
+
+def test_a_map_of_tensors_of_other_ranks() -> None:
+    """Nothing is known of what the body computes of one of them but its type."""
+    model = ir.from_proto(
+        parse("""g (float[N] a, float[N, M] b) => (seq(float) t) {
+            s = SequenceConstruct (a, b)
+            t = SequenceMap <body = f (float x) => (float z) { z = Neg (x) }> (s) }""")
+    )
+    (body,) = graphs_of(model.graph[-1])
+    body.inputs[0].shape = None
+    known = interpret(model).values
+    assert (known[body.inputs[0]].dtype, known[body.inputs[0]].shape) == (ir.DataType.FLOAT, None)

@@ -31,6 +31,13 @@ def test_what_is_spelt_out_is_found_again(n: int, m: int, numbers: list[int]) ->
     assert (spelt(found, (n, m)) == array).all()
 
 
+@pytest.mark.parametrize("number", [2**63 - 1, 2**63, 2**64 - 1])
+def test_integers_beyond_int64_fit_no_term(number: int) -> None:
+    found = fitted(np.array([number, 0], np.uint64))
+    assert (found is None) == (number >= 2**63)
+    assert found is None or found.at({0: 0}) is term(number)
+
+
 def test_a_table_stands_beside_a_leaf() -> None:
     numbers = [4, 0, 1, 1]
     array = np.array([element("p", [i], name="p") + k for i, k in enumerate(numbers)], dtype=object)

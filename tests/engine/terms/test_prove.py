@@ -26,6 +26,7 @@ from onnx_scatterx.engine.terms import (
     where,
 )
 from onnx_scatterx.engine.terms.cases import pos
+from onnx_scatterx.engine.terms.constraints import Elements
 from onnx_scatterx.engine.terms.one_size import never_negative
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.search import may_lead
@@ -419,6 +420,34 @@ def test_a_term_of_many_cases_is_refuted_without_a_search() -> None:
     before = budget().price
     assert not facts.is_nonnegative(_hit([equals(i, 3) for i in indices]) - 1)
     assert budget().price - before < 100
+
+
+def test_a_quotient_by_what_may_be_zero_hides_no_other_one() -> None:
+    """No bounds of the first quotient follow from its divisor, but those of the second do."""
+    quotient = T // U
+    for n in T, U, size("prove.n"):
+        assert Facts(known=[U - 1]).is_nonnegative(quotient + n - 2 * (n // 3))
+
+
+def test_a_size_above_one_with_a_remainder_is_not_refuted_by_its_bound() -> None:
+    """If u is even, but not a multiple of four, its least number is 2, and not 0."""
+    facts = Facts(known=[T - U])
+    (u,) = U.leaves()
+    facts.learn_residue(u, 4, 2)
+    assert facts.is_nonnegative(T - 2)
+
+
+def test_a_term_without_elements_is_looked_at_once() -> None:
+    """What is known of the elements of another tensor does not make it more expensive."""
+    facts, n = [Facts(), Facts()], size("prove.once")
+    (leaf,) = A.leaves()
+    facts[1].learn_elements(leaf.origin, Elements((Elements.ANY,)))
+    prices = []
+    for each in facts:
+        before = budget().price
+        assert not each.is_nonnegative(maximum(n - 2, T) - U)
+        prices.append(budget().price - before)
+    assert prices[0] == prices[1]
 
 
 def test_numbers_are_drawn_within_the_bounds_that_are_known() -> None:

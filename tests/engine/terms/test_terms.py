@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onnx_scatterx.engine.budget.spending import TooLargeError
 from onnx_scatterx.engine.terms import (
     Indicator,
     Number,
@@ -32,6 +33,7 @@ from onnx_scatterx.engine.terms.cases import pos
 from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
 from onnx_scatterx.engine.terms.symbols import IndexVar, lookup
 from tests.helpers.examples import examples
+from tests.helpers.limited import limited
 
 Env: TypeAlias = Mapping[str, int]
 Plain: TypeAlias = Callable[[Env], int]
@@ -323,3 +325,19 @@ def test_a_size_times_whether_there_is_one_is_the_size() -> None:
     assert n * n * step(n - 1) is n * n
     assert n * step(n - 2) is not n
     assert p * step(p - 1) is not p  # p may be negative
+
+
+def test_a_sum_of_any_length_is_kept_if_nothing_in_it_is_replaced() -> None:
+    total = sum((size(f"terms.part{k}") for k in range(5)), term(0))
+    with limited(product_monomials=4):
+        assert total.replace(dict.fromkeys(N.atoms, 1)) is total
+
+
+def test_a_product_of_more_factors_than_the_limit_is_too_large() -> None:
+    """They are counted before equal ones become one: so no long product is sorted."""
+    both = step(N - 3) * step(M - 3)
+    assert both * both is both
+    with limited(degree=3):
+        for other, count in (both, 4), (N * N, 4):
+            with pytest.raises(TooLargeError, match=f"a product of {count} factors"):
+                both * other

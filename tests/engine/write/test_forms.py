@@ -424,6 +424,22 @@ def test_the_remainder_of_a_number_without_an_upper_bound() -> None:
     assert_same(before, after, [{"x": np.array([-(2**63), -1, 0, 4, 5, 2**63 - 1])}])
 
 
+@pytest.mark.parametrize("limited", ["Add", "Sub"])
+def test_the_remainder_of_one_needs_an_addition_and_no_subtraction(limited: str) -> None:
+    """A form asks for all that it needs before it writes, and gives none of it another form."""
+    before = parse("""g (uint8[N] x) => (int64[N] z) {
+        n = Max (Cast <to = 7> (x), 1)  z = Mod (1, n) }""")
+    limits = {
+        "Mod": OperatorLimits(native=False),
+        limited: OperatorLimits(no_types=frozenset({"int64"})),
+    }
+    target = Target("npu", limits=limits)
+    after = onnx_scatterx.optimize(before, target=target, passes=["WriteOtherForms"]).model
+    operators = {"Cast", "Max"} | ({"Mod"} if limited == "Add" else {"Div", "Mul", "Add"})
+    assert {node.op_type for node in after.graph.node} == operators
+    assert_same(before, after, [{"x": np.array([0, 1, 2, 255], np.uint8)}])
+
+
 @pytest.mark.parametrize("limit", [{"native": False}, {"negative": False}])
 @pytest.mark.parametrize("kind", ["int64", "int32"])
 def test_a_divisor_that_cannot_be_added_to_a_remainder(kind: str, limit: dict[str, bool]) -> None:

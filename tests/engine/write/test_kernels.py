@@ -11,9 +11,9 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx import Target
-from onnx_scatterx.engine.write import kernels
-from onnx_scatterx.engine.write.kernels import KERNELS, LATER, OLDEST
+from onnx_scatterx import Reason, Target
+from onnx_scatterx.operators import kernels
+from onnx_scatterx.operators.kernels import KERNELS, LATER, OLDEST
 from tests.helpers.pair import Pair, open_session
 from tests.helpers.support import parse, scatters
 
@@ -91,3 +91,14 @@ def test_the_sum_of_float16_is_kept() -> None:
     assert sums[-1] == 2050 != np.float16(np.float16(x[0] + x[1]) + x[2])
     report = onnx_scatterx.inspect(parse(FLOAT16.format("add")), target=DENSE)
     assert "CumSum of float16" in report.scatters[0].done
+
+
+@pytest.mark.parametrize("kind", ["float8e4m3fn", "int4"])
+def test_updates_of_an_unknown_type_are_not_written_in_a_wider_one(kind: str) -> None:
+    model = parse(
+        f"""g ({kind}[4] x, {kind}[1] a) => ({kind}[4] y) {{
+            u = own.Op (a)  y = ScatterND (x, [[0]], u) }}""",
+        *(23, 11, ', "own" : 1'),
+    )
+    (entry,) = onnx_scatterx.inspect(model, target="standard").scatters
+    assert entry.reason is Reason.UNKNOWN_TYPE

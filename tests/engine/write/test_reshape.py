@@ -15,6 +15,7 @@ from onnx_scatterx.engine.write.reshape import reshape
 from onnx_scatterx.engine.write.terms import TermEmitter
 from onnx_scatterx.engine.write.writer import Writer
 from onnx_scatterx.graphs.cleanup import Names
+from onnx_scatterx.targets.target import Target
 from onnx_scatterx.text.reasons import RefusedError
 from tests.helpers.support import parse, run
 
@@ -55,3 +56,20 @@ def test_every_size_may_be_0(old: str, opset: int) -> None:
             feed = {"x": data, "a": np.zeros(at["A"], "f"), "b": np.zeros(at["B"], "f")}
             wanted = [prod(at[c] for c in dim) for dim in new]
             assert list(run(ir.to_proto(model), feed)[0].shape) == wanted, (old, new, given)
+
+
+def test_sizes_that_the_target_cannot_compute() -> None:
+    """Two dims are joined, of which only a Shape knows the size."""
+    model = ir.from_proto(
+        parse("g (float[4,A,2] x) => (float[4,B] y) { y = Reshape (x, [4, -1]) }")
+    )
+    scope = interpret(model).scopes[model.graph]
+    target = Target("npu", avoid=frozenset({"Shape"}))
+    writer = Writer(model.graph, scope, Names(model), constant_nodes=False, target=target)
+    (x,), (y,) = model.graph.inputs, model.graph.outputs
+    old, new = scope.of(x).dims, scope.of(y).dims
+    with writer.graph.at(model.graph[-1]):
+        numbers = TermEmitter(writer, scope, AvailableValues(model.graph, scope, ()))
+        arguments = (numbers, x, ir.DataType.FLOAT, old, new, scope.facts)
+        found = writer.fragment_of(partial(reshape, *arguments))
+    assert str(found).endswith("(Shape for npu)")

@@ -13,15 +13,14 @@ import pytest
 from onnx_scatterx import advise, optimize
 from onnx_scatterx.graphs.traversal import all_nodes
 from onnx_scatterx.processes.collection import raised_gc_threshold
-from onnx_scatterx.tell import explanation
 from onnx_scatterx.tell.advice import advise as search
-from onnx_scatterx.tell.advice import whole
+from onnx_scatterx.tell.advice import smaller, whole
 from onnx_scatterx.tell.advice.candidates import fixed
 from onnx_scatterx.tell.advice.change import Change, Command
 from onnx_scatterx.tell.entries import Action
-from onnx_scatterx.tell.explanation import advised
 from onnx_scatterx.tell.inquiry import optimized
 from onnx_scatterx.tell.reporting import rewritten_under
+from tests.helpers.advised import inspected_with_advice
 from tests.tell.advice.advised import HEAD, ROWS
 
 OTHERS = 300  # nodes that decide nothing
@@ -171,15 +170,14 @@ def test_the_target_itself_is_not_tried_for_a_smaller_result(
         f"{HEAD} g (float[64] y0, int64[4, 1] i, float[4] u) => (float[64] z)"
         f" {{ {body} z = Identity (y3) }}"
     )
-    report = optimize(model, target="standard").report
     tried: list[object] = []
 
     def noted(given: Any, **options: Any) -> Any:
         tried.append(options["target"])
         return optimized(given, **options)
 
-    monkeypatch.setattr(explanation, "optimized", noted)
-    (found,) = advised(report, model, Command(target="standard"), target="standard").advice
+    monkeypatch.setattr(smaller, "optimized", noted)
+    (found,) = inspected_with_advice(model, Command(target="standard"), target="standard").advice
     assert found.verb == "smaller"
     assert tried
     assert "standard" not in tried

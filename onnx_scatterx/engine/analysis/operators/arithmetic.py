@@ -17,6 +17,7 @@ from onnx_scatterx.engine.analysis.domain.call import Call, Result, required
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.analysis.operators.elementwise import combine
 from onnx_scatterx.engine.terms import Term, equals, maximum, minimum, step, where
+from onnx_scatterx.operators import described
 
 
 def truncating_div(a: Term, b: Term) -> Term | None:
@@ -94,8 +95,6 @@ COMPARISONS: dict[str, tuple[Numeric, Symbolic | None]] = {
     "GreaterOrEqual": (np.greater_equal, lambda a, b: step(a - b)),
 }
 
-_SELECT = {"Min", "Max", "Sign"}  # the result is an input's element, or -1, 0, 1
-
 
 def elementwise(call: Call) -> Result:
     """Transfer any operator of the two tables, with broadcasting."""
@@ -109,7 +108,8 @@ def elementwise(call: Call) -> Result:
         symbolic = None if symbolic is None else _folded(symbolic)
     if op == "Equal" and any(i.dtype is None or i.dtype.is_string() for i in inputs):
         symbolic = None
-    return combine(inputs, dtype, numeric, symbolic, call.facts, selects=op in _SELECT)
+    selects = op == "Sign" or bool(described(call.node).chooses)  # -1, 0, 1, or one of the inputs
+    return combine(inputs, dtype, numeric, symbolic, call.facts, selects=selects)
 
 
 def _folded(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -24,8 +24,6 @@ from onnx_scatterx.engine.budget import LIMITS, PRICES, budget
 from onnx_scatterx.engine.terms import Number, Term, coord, term
 from onnx_scatterx.errors import check
 
-READS = frozenset({"Gather", "GatherElements", "GatherND"})
-
 
 @dataclass(frozen=True)
 class Reading:

@@ -25,6 +25,7 @@ from onnx_scatterx.engine.terms import (
     term,
     where,
 )
+from onnx_scatterx.operators import those
 
 _FOLDS: dict[str, Callable[[Any, Any], Term]] = {
     "ReduceSum": lambda a, b: a + b,
@@ -35,10 +36,7 @@ _FOLDS: dict[str, Callable[[Any, Any], Term]] = {
 _STARTS = {"ReduceSum": term(0), "ReduceProd": term(1)}  # the others have none
 
 
-REDUCTIONS = (
-    *("ArgMax", "ArgMin", *_FOLDS, "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp"),
-    *("ReduceMean", "ReduceSumSquare"),
-)
+REDUCTIONS = those(lambda row: row.reduces)
 
 
 def reduction(call: Call) -> list[TensorValue] | None:

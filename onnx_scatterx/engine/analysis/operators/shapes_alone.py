@@ -18,20 +18,14 @@ from onnx_scatterx.engine.analysis.domain.broadcast_shapes import broadcast_shap
 from onnx_scatterx.engine.analysis.domain.call import Call, Result, require, required
 from onnx_scatterx.engine.analysis.domain.tensor import ElementOf, TensorValue
 from onnx_scatterx.engine.terms import Elements, Term, coord, element, equals, term
-
-_SAME_TYPE = """
-    Acos Acosh Asin Asinh Atan Atanh Celu Cos Cosh Elu Erf Exp Gelu HardSigmoid HardSwish Hardmax
-    InstanceNormalization LRN LayerNormalization LeakyRelu Log LogSoftmax LpNormalization
-    MeanVarianceNormalization Mish RMSNormalization Reciprocal Relu Selu Shrink Sigmoid Sin Sinh
-    Softmax Softplus Softsign Swish Tan Tanh ThresholdedRelu"""
-_TESTS = ("IsInf", "IsNaN")
+from onnx_scatterx.operators import described, those
 
 
 def same_shape(call: Call) -> Result:
     """Return a tensor of the first input's shape; a second output is left to ONNX."""
     x = call.known(0)
     require(len(call.node.outputs) == 1)
-    return [TensorValue(ir.DataType.BOOL if call.node.op_type in _TESTS else x.dtype, x.shape)]
+    return [TensorValue(ir.DataType.BOOL if described(call.node).tests else x.dtype, x.shape)]
 
 
 def broadcast(call: Call) -> Result:
@@ -55,7 +49,7 @@ def group_normalization(call: Call) -> Result:
 
 
 OF_SHAPES: dict[str, Callable[[Call], Result]] = {
-    **dict.fromkeys((*_SAME_TYPE.split(), *_TESTS), same_shape),
+    **dict.fromkeys(those(lambda row: row.same_shape), same_shape),
     **dict.fromkeys(("Pow", "SwiGLU"), broadcast),
     "GroupNormalization": group_normalization,
 }

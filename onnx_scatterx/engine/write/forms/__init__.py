@@ -14,6 +14,7 @@ from onnx_scatterx.engine.analysis import NotKnownError, Scope
 from onnx_scatterx.engine.device import is_of_any_sign
 from onnx_scatterx.engine.write.forms import arithmetic, casts, merged, movement, rows
 from onnx_scatterx.engine.write.forms.request import Request, folded, written
+from onnx_scatterx.operators import those
 from onnx_scatterx.text import Missing, Reason, Refusal, RefusedError
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ FORMS: dict[str, Forms] = {
     "Where": _forms(3, movement.expanded_where),
 }
 _FIRST: tuple[Form, ...] = (folded, merged.merged, written)
-_HAVE_FORMS = frozenset({*FORMS, *casts.OPERATORS, *merged.MERGES, *merged.RESHAPES})
+_HAVE_FORMS = frozenset({*FORMS, *those(lambda row: row.widens), *merged.MERGES, *merged.RESHAPES})
 _LAST: tuple[Form, ...] = (casts.by_another_type,)
 
 
@@ -141,7 +142,7 @@ def instead_of(
         result = attempted(partial(merged.merged, through=True), request)
         if result is None and not objected:
             raise RefusedError(Reason.RANK, Missing((op,), w.target.name))
-        return result or w.node(op, inputs, dtype, **given)
+        return result or w.spelled_node(op, inputs, dtype, **given)
 
     as_output = value.is_graph_output()
     write = w.narrowed(write, dtype, as_output=as_output)

@@ -16,6 +16,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis import TensorValue, require, required
 from onnx_scatterx.engine.budget import LimitError
 from onnx_scatterx.engine.write.forms.request import Request
+from onnx_scatterx.operators import EVERY, OPERATORS
 
 _T = ir.DataType
 _OTHERS = {
@@ -24,28 +25,15 @@ _OTHERS = {
     _T.INT32: (_T.INT64, _T.FLOAT),
 }
 EXACT = 1 << 24  # integers up to this are floats
-_FIRST = frozenset({0})
-_ALL = frozenset(range(256))
-_DATA: dict[str, frozenset[int]] = {
-    **dict.fromkeys(
-        ("Concat", "Add", "Sub", "Mul", "Max", "Min", "Equal", "Less", "Greater"), _ALL
-    ),
-    **dict.fromkeys(("Expand", "Gather", "GatherElements", "Reshape", "Slice", "Squeeze"), _FIRST),
-    **dict.fromkeys(("Identity", "Tile", "Transpose", "Unsqueeze"), _FIRST),
-    **dict.fromkeys(("ReduceMax", "ReduceMin"), _FIRST),
-    "Pad": frozenset({0, 2}),
-    "Where": frozenset({1, 2}),
-}
-"""The inputs of an operator that are of its element type."""
-OPERATORS = frozenset(_DATA)
-_COMPARES = {"Equal", "Less", "Greater"}
 
 
 def by_another_type(request: Request) -> ir.Value:
     """Cast the inputs to a type that the target takes, and the result back."""
-    indices, w = required(_DATA.get(request.op)), request.writer
+    row, w = OPERATORS[request.op], request.writer
+    require(row.widens)
+    indices = row.moves or row.chooses or EVERY
     data = [t for i, t in enumerate(request.known) if i in indices and t is not None]
-    dtype, compares = required(data[0].dtype), request.op in _COMPARES
+    dtype, compares = required(data[0].dtype), row.compares
     require(w.target.has(request.op), not w.target.limits_of(request.op).takes_type(dtype))
     held = data if compares else [*data, request.result]
     kinds = (k for k in _OTHERS.get(dtype, ()) if _serves(k, dtype, held, request))
@@ -55,8 +43,8 @@ def by_another_type(request: Request) -> ir.Value:
         for i, v in enumerate(request.inputs)
     ]
     if compares:
-        return w.node(request.op, inputs, _T.BOOL, **request.attributes)
-    return w.cast(w.node(request.op, inputs, kind, **request.attributes), kind, dtype)
+        return w.spelled_node(request.op, inputs, _T.BOOL, **request.attributes)
+    return w.cast(w.spelled_node(request.op, inputs, kind, **request.attributes), kind, dtype)
 
 
 def _serves(kind: _T, dtype: _T, held: list[TensorValue], request: Request) -> bool:

@@ -19,9 +19,9 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import Scope, require, required
 from onnx_scatterx.engine.write.forms.request import Request
+from onnx_scatterx.operators import described, those
 
-RESHAPES = frozenset({"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"})
-"""Operators that keep the order of the elements."""
+RESHAPES = those(lambda row: row.keeps_order)
 _SMALL = 1 << 10  # elements of a constant that gets its new shape here
 
 
@@ -63,14 +63,14 @@ def merged(request: Request, *, through: bool = False) -> ir.Value:
     require(max(map(len, form.shapes)) <= most)
     require(not any(0 in s for s in form.shapes))  # of a Reshape, 0 is the size that is there
     inputs = list(map(shaped, request.inputs, form.shapes))
-    moved = w.node(request.op, [*inputs, *form.others], request.dtype, **form.attributes)
+    moved = w.spelled_node(request.op, [*inputs, *form.others], request.dtype, **form.attributes)
     return request.reshape(moved, result)
 
 
 def _source(x: ir.Value) -> ir.Value:
     """Return the tensor that has the same elements in the same order, before all Reshapes."""
     node = x.producer()
-    while node is not None and node.domain == "" and node.op_type in RESHAPES and node.inputs[0]:
+    while node is not None and described(node).keeps_order and node.inputs[0]:
         x = node.inputs[0]
         node = x.producer()
     return x

@@ -17,14 +17,10 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import TensorValue, require, required
 from onnx_scatterx.engine.device import Use
-from onnx_scatterx.engine.write.kernels import KERNELS, has_kernel
 from onnx_scatterx.graphs import constant
 
 if TYPE_CHECKING:
     from onnx_scatterx.engine.write.writer import Writer
-
-
-_SINCE = {"Slice": 10}  # the operator set from which on its operands are inputs
 
 
 @dataclass(frozen=True)
@@ -108,15 +104,14 @@ class Request:
 
     def takes(self, op: str, dtype: ir.DataType | None = None) -> bool:
         """Return whether the target takes an operator for an element type, by default its own."""
-        if not self.writer.target.has(op) or self.writer.version < _SINCE.get(op, 0):
+        if not self.writer.target.has(op):
             return False
         kind = dtype or self.dtype
         return kind is None or self.writer.target.limits_of(op).takes_type(kind)
 
     def runs(self, op: str, dtype: ir.DataType) -> bool:
         """Return whether ONNX Runtime runs an operator on an element type, or on a wider one."""
-        w = self.writer
-        return op not in KERNELS or has_kernel(op, w.version, w.wider.get(dtype, dtype))
+        return self.writer.runs(op, dtype)
 
     @property
     def most_dims(self) -> float:
@@ -150,4 +145,4 @@ def written(request: Request) -> ir.Value:
     known = onnx.defs.get_schema(op, w.version, "").attributes
     added = {a: onnx.helper.get_attribute_value(known[a].default_value) for a in sorted(missing)}
     added = {a: v.decode() if isinstance(v, bytes) else v for a, v in added.items()}
-    return w.node(op, request.inputs, request.dtype, **request.attributes, **added)
+    return w.spelled_node(op, request.inputs, request.dtype, **request.attributes, **added)

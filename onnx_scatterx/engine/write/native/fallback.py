@@ -6,14 +6,15 @@ if the native operator is not registered.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.write.kernels import WIDER
+from onnx_scatterx.engine.spelling import Known, Spelling, in_set
+from onnx_scatterx.operators import WIDER
 from onnx_scatterx.targets import SCATTERX
 
 Picks: TypeAlias = "tuple[Sequence[int], Sequence[int], Sequence[int]]"
@@ -159,16 +160,16 @@ def _scatter(w: _BodyWriter, data: ir.Value, f: ir.Value, updates: ir.Value) -> 
         given["reduction"] = body.reduction
     if body.op == "ScatterND":
         indices = _columns(w, f, updates) if body.columns else f
-        return w.op("ScatterND", [data, indices, updates], **given)
+        return w.original([data, indices, updates], **given)
     if body.op == "TensorScatter":
         inputs = [data, updates]
         if 0 in body.p1:
             # f[b, i] = write_indices[b] + i, and without rows the sum is 0.
             row = w.op("Slice", [f, w.ints([0]), w.ints([1]), w.ints([1])])
             inputs.append(w.op("ReduceSum", [row, w.ints([1, 2])], keepdims=0))
-        return w.op("TensorScatter", inputs, mode=body.mode, **given)
+        return w.original(inputs, mode=body.mode, **given)
     indices = w.axes("Squeeze", f, [len(body.p1)])
-    return w.op(body.op, [data, w.spread(indices, updates), updates], **given)
+    return w.original([data, w.spread(indices, updates), updates], **given)
 
 
 def _columns(w: _BodyWriter, f: ir.Value, updates: ir.Value) -> ir.Value:
@@ -196,12 +197,27 @@ class _BodyWriter:
         self.tape = ir.tape.Tape()
 
     def op(
-        self, op: str, inputs: Sequence[ir.Value], **attributes: int | str | Sequence[int]
+        self,
+        op: str,
+        inputs: Sequence[ir.Value | np.ndarray],
+        **attributes: int | str | Sequence[int],
     ) -> ir.Value:
+        """Add a node, which is given in the newest spelling, in that of the operator set."""
+        given = {k: ir.convenience.convert_attribute(k, v) for k, v in attributes.items()}
+        here = in_set(Spelling(op, (*inputs,), given), self.body.version, Known())
+        assert isinstance(here, Spelling), "the set has the scatter, so it has these operators"
+        read = [self.ints(v) if isinstance(v, np.ndarray) else v for v in here.inputs]
+        return self._add(here.op_type, read, {k: a.value for k, a in here.attributes.items()})
+
+    def original(self, inputs: Sequence[ir.Value], **attributes: int | str) -> ir.Value:
+        """Add the scatter, as the model spells it."""
+        return self._add(self.body.op, inputs, attributes)
+
+    def _add(self, op: str, inputs: Sequence[Any], attributes: Mapping[str, Any]) -> ir.Value:
         name = f"{op}_{len(self.tape.nodes)}"
         return self.tape.op(op, inputs, attributes, name=name, output=ir.Value(name=name))
 
-    def ints(self, values: int | Sequence[int]) -> ir.Value:
+    def ints(self, values: int | Sequence[int] | np.ndarray) -> ir.Value:
         name = f"Constant_{len(self.tape.nodes)}"
         tensor = ir.tensor(np.array(values, np.int64))
         return self.tape.op("Constant", [], {"value": tensor}, output=ir.Value(name=name))
@@ -210,9 +226,7 @@ class _BodyWriter:
         """Add a Squeeze or an Unsqueeze."""
         if not axes:
             return x
-        if self.body.version < 13:
-            return self.op(op, [x], axes=tuple(axes))
-        return self.op(op, [x, self.ints(axes)])
+        return self.op(op, [x, np.array(axes, np.int64)])
 
     def spread(self, x: ir.Value, updates: ir.Value, dims: Sequence[int] | None = None) -> ir.Value:
         """Return a tensor over some dims of the updates, broadcast over all that indices need."""

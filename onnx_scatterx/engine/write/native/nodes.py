@@ -18,12 +18,13 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis import ElementOf
 from onnx_scatterx.engine.lift import Scatter
 from onnx_scatterx.engine.mosaic import Provenance
+from onnx_scatterx.engine.spelling import has
 from onnx_scatterx.engine.terms import Term, as_numbers, tabulated
-from onnx_scatterx.engine.write.kernels import WIDER
 from onnx_scatterx.engine.write.native.fallback import BODY, FallbackSpec, Picks
 from onnx_scatterx.engine.write.numbers import Numbers
 from onnx_scatterx.engine.write.writer import Writer
 from onnx_scatterx.graphs import all_nodes, is_scatterx_domain
+from onnx_scatterx.operators import WIDER
 from onnx_scatterx.targets import SCATTERX
 from onnx_scatterx.text import Reason, RefusedError, refuse_unless
 
@@ -150,7 +151,7 @@ def _scatter_nd(scatter: Scatter, provenance: Provenance, version: int) -> Encod
         dim = target.dim
         columns.append(None if dim is None or dim >= index_rank or dim in columns else dim)
     named = [c for c, dim in enumerate(columns) if dim is None]
-    provision = _small(scatter, provenance, named) if named and version >= 11 else None
+    provision = _small(scatter, provenance, named) if named and has("Range", version) else None
     wide = [d for d in range(index_rank) if scatter.shape[d].constant != 1]
     if provision is None or (len(named) == depth and set(provision.dims) >= set(wide)):
         provision, named, columns = _whole(scatter, provenance), list(range(depth)), []

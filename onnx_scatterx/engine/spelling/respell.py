@@ -10,21 +10,22 @@ from typing import NamedTuple
 import onnx.defs
 import onnx_ir as ir
 
-from onnx_scatterx.fitting.changes import CHANGES
-from onnx_scatterx.fitting.known_values import KnownValues
-from onnx_scatterx.fitting.schemas import narrower, takes_less
-from onnx_scatterx.fitting.spelling import Operand, Spelling
+from onnx_scatterx.engine.spelling.changes import CHANGES
+from onnx_scatterx.engine.spelling.schemas import narrower, takes_less
+from onnx_scatterx.engine.spelling.spelling import Known, Operand, Spelling
 
 
 class Refused(NamedTuple):
     """Why a node cannot be written for an operator set, and the nearest set for which it can.
 
-    ``lacks`` says that the set lacks the operator, or has no node that means the same.
+    ``lacks`` says that the set lacks the operator, or has no node that means the same. ``because``
+    is what prevents another spelling, if anything more is known than the change itself.
     """
 
     why: str
     last: int
     lacks: bool = False
+    because: str = ""
 
 
 @cache
@@ -34,28 +35,35 @@ def _versions() -> Mapping[str, tuple[int, ...]]:
     for schema in onnx.defs.get_all_schemas_with_history():
         if schema.domain == "":
             found.setdefault(schema.name, set()).add(schema.since_version)
-    for name, since in CHANGES:
-        found.setdefault(name, set()).add(since)
+    for name, version in CHANGES:
+        found.setdefault(name, set()).add(version)
     return {name: tuple(sorted(versions)) for name, versions in found.items()}
 
 
-def respelled(
-    node: ir.Node, there: int, wanted: int, known: KnownValues
-) -> Spelling | Refused | None:
+def since(op: str) -> int:
+    """Return the first operator set that has an operator.
+
+    >>> since("Range")
+    11
+    """
+    return _versions()[op][0]
+
+
+def respelled(node: ir.Node, there: int, wanted: int, known: Known) -> Spelling | Refused | None:
     """Return a node of one operator set as another set wants it; None if it stays as it is.
 
     >>> model = ir.from_onnx_text('''<ir_version: 10, opset_import: ["" : 12]>
     ...     g (float[2, 3] x) => (float[2, 1] z) { y = Neg (x)
     ...         z = ReduceSum <axes = [1]> (y) }''')
     >>> neg, total = model.graph
-    >>> respelled(neg, 12, 20, KnownValues(model))
-    >>> respelled(total, 12, 20, KnownValues(model)).inputs[1]
+    >>> respelled(neg, 12, 20, Known())
+    >>> respelled(total, 12, 20, Known()).inputs[1]
     array([1])
     """
     if node.domain != "" or node.op_type not in _versions():
         return None
     before = Spelling.of(node)
-    after = _moved(before, there, wanted, known)
+    after = moved(before, there, wanted, known)
     if isinstance(after, Refused) or after is before:
         return after if isinstance(after, Refused) else None
     old = onnx.defs.get_schema(node.op_type, there, "")
@@ -66,10 +74,10 @@ def respelled(
         why = narrower(inputs, outputs, new, known.types)
         if why is not None:
             return _nearest(node, there, wanted, known) or Refused(why, _before(new, there, wanted))
-    return None if after.is_of(node) and not after.last_bits else after
+    return None if after.is_same(before) and not after.last_bits else after
 
 
-def _nearest(node: ir.Node, there: int, wanted: int, known: KnownValues) -> Refused | None:
+def _nearest(node: ir.Node, there: int, wanted: int, known: Known) -> Refused | None:
     """Return why the first version on the way takes other types; None if it is the last one."""
     step = _next(node.op_type, there, wanted)
     if step is None or step == wanted or wanted < there:
@@ -85,27 +93,28 @@ def _before(schema: onnx.defs.OpSchema, there: int, wanted: int) -> int:
     return int(schema.since_version) - 1 if wanted > there else there
 
 
-def _moved(spelling: Spelling, there: int, wanted: int, known: KnownValues) -> Spelling | Refused:
+def moved(spelling: Spelling, there: int, wanted: int, known: Known) -> Spelling | Refused:
     """Return a spelling as another set wants it: the same object if no version lies between."""
     is_up, last = wanted > there, there
-    while (since := _next(spelling.op_type, there, wanted)) is not None:
-        change = CHANGES.get((spelling.op_type, since))
-        last = since - 1 if is_up else since
+    while (version := _next(spelling.op_type, there, wanted)) is not None:
+        change = CHANGES.get((spelling.op_type, version))
+        last = version - 1 if is_up else version
         if change is None:
-            began = not is_up and since == _versions()[spelling.op_type][0]
-            return Refused(f"began with {since}" if began else f"changed with {since}", last, began)
+            began = not is_up and version == since(spelling.op_type)
+            why = f"began with {version}" if began else f"changed with {version}"
+            return Refused(why, last, began)
         respell = change.raised if is_up else change.lowered
         if respell is None:
-            return Refused(f"changed with {since}", last, lacks=True)
+            return Refused(f"changed with {version}", last, lacks=True)
         after = respell(spelling, known)
         if isinstance(after, str):
-            return Refused(f"changed with {since}, {after}", last)
-        there = since if is_up else since - 1
-        moved = _with_parts(after, spelling, there, wanted, known)
-        if isinstance(moved, Refused):
-            return Refused(moved.why, last)
+            return Refused(f"changed with {version}, {after}", last, because=after)
+        there = version if is_up else version - 1
+        whole = _with_parts(after, spelling, there, wanted, known)
+        if isinstance(whole, Refused):
+            return Refused(whole.why, last)
         rounds = spelling.last_bits or _rounds(spelling, change.last_bits, known)
-        spelling = replace(moved, last_bits=rounds)
+        spelling = replace(whole, last_bits=rounds)
     schema = onnx.defs.get_schema(spelling.op_type, wanted, "")
     lacking = sorted(spelling.attributes.keys() - schema.attributes.keys())
     if lacking:
@@ -114,38 +123,46 @@ def _moved(spelling: Spelling, there: int, wanted: int, known: KnownValues) -> S
     return spelling
 
 
-def _rounds(spelling: Spelling, kinds: frozenset[str], known: KnownValues) -> bool:
+def _rounds(spelling: Spelling, kinds: frozenset[str], known: Known) -> bool:
     """Return whether the first input may be of one of these element types."""
     value = spelling.inputs[0] if spelling.inputs else None
     found = known.types(value) if kinds and isinstance(value, ir.Value) else ()
     return bool(kinds) and (not found or bool({f"tensor({kind})" for kind in kinds} & set(found)))
 
 
+def versions_between(name: str, there: int, wanted: int) -> list[int]:
+    """Return the versions that are entered, or left, in their order on the way to another set.
+
+    >>> versions_between("Slice", 9, 12), versions_between("Slice", 12, 9)
+    ([10, 11], [11, 10])
+    """
+    low, high = sorted((there, wanted))
+    found = [v for v in _versions()[name] if low < v <= high]
+    return found if wanted > there else found[::-1]
+
+
 def _next(name: str, there: int, wanted: int) -> int | None:
     """Return the version that is entered, or left, on the way to another set; None at its end."""
-    versions = _versions()[name]
-    if wanted > there:
-        return min((v for v in versions if there < v <= wanted), default=None)
-    return max((v for v in versions if wanted < v <= there), default=None)
+    return next(iter(versions_between(name, there, wanted)), None)
 
 
 def _with_parts(
-    after: Spelling, before: Spelling, there: int, wanted: int, known: KnownValues
+    after: Spelling, before: Spelling, there: int, wanted: int, known: Known
 ) -> Spelling | Refused:
     """Return a spelling whose new parts, which are of one set, are as another set wants them."""
     own = [*before.inputs, *before.others.values()]
     inputs: list[Operand] = []
     others: dict[int, Spelling] = {}
     for index, part in (*enumerate(after.inputs), *((-1 - i, o) for i, o in after.others.items())):
-        moved: Operand | Refused = part
+        given: Operand | Refused = part
         if isinstance(part, Spelling) and not any(part is old for old in own):
-            moved = _with_parts(part, before, there, wanted, known)
-            if isinstance(moved, Spelling):
-                moved = _moved(moved, there, wanted, known)
-        if isinstance(moved, Refused):
-            return moved
+            given = _with_parts(part, before, there, wanted, known)
+            if isinstance(given, Spelling):
+                given = moved(given, there, wanted, known)
+        if isinstance(given, Refused):
+            return given
         if index >= 0:
-            inputs.append(moved)
-        elif isinstance(moved, Spelling):
-            others[-1 - index] = moved
+            inputs.append(given)
+        elif isinstance(given, Spelling):
+            others[-1 - index] = given
     return replace(after, inputs=tuple(inputs), others=others)

@@ -1,4 +1,4 @@
-"""The kernels of ONNX Runtime that written nodes need, and wider types where it has none.
+"""The kernels of ONNX Runtime, by operator, type and version, and wider types where it has none.
 
 The kernels were probed with ONNX Runtime 1.18 to 1.32 by loading models of one node
 (benchmarks/kernel_versions.py). ONNX allows more, but a node that only ONNX allows would not load,
@@ -19,14 +19,10 @@ from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as version_of
-from typing import TYPE_CHECKING
 
 import onnx_ir as ir
 
-from onnx_scatterx.text import Reason, RefusedError
-
-if TYPE_CHECKING:
-    from onnx_scatterx.engine.write.writer import Writer
+from onnx_scatterx.operators.table import OPERATORS
 
 T = ir.DataType
 
@@ -76,6 +72,13 @@ KERNELS: dict[str, tuple[tuple[int, set[ir.DataType]], ...]] = {
 OLDEST = (1, 18)
 """The oldest ONNX Runtime that is supported."""
 
+MEASURED = "1.32"
+"""The version of ONNX Runtime that was measured, on x86-64 with AVX2 and AVX-512.
+
+It showed which results do not depend on the place of an element, and what is moved past, computed
+in integers or made one node. Others are taken to do the same.
+"""
+
 _UNSIGNED = {T.UINT32, T.UINT64}
 LATER: dict[tuple[str, ir.DataType], tuple[int, int]] = {
     **{(op, t): (1, 21) for op in ("Add", "Mul") for t in _NARROW | _UNSIGNED},
@@ -111,8 +114,9 @@ def needs(op: str, dtype: ir.DataType | None) -> tuple[int, int]:
     return OLDEST if dtype is None else LATER.get((op, dtype), OLDEST)
 
 
-OF_INPUTS = frozenset({"Equal", "Greater", "IsNaN", "Less"})
-"""The kernels of these depend on the type of the inputs."""
+def is_of_inputs(op: str) -> bool:
+    """Return whether the kernels of an operator depend on the type of the inputs."""
+    return OPERATORS[op].compares or OPERATORS[op].tests
 
 
 def needed(nodes: Iterable[ir.Node]) -> str | None:
@@ -125,7 +129,7 @@ def needed(nodes: Iterable[ir.Node]) -> str | None:
     """
     newest = OLDEST
     for node in nodes:
-        values = node.inputs if node.op_type in OF_INPUTS else node.outputs
+        values = node.inputs if is_of_inputs(node.op_type) else node.outputs
         dtype = None if not values or values[0] is None else values[0].dtype
         newest = max(newest, needs(node.op_type, dtype) if node.domain == "" else OLDEST)
     return None if newest == OLDEST else f"{newest[0]}.{newest[1]}"
@@ -161,25 +165,3 @@ def has_kernel(op: str, version: int, dtype: ir.DataType) -> bool:
         if version >= since:
             return dtype in dtypes and needs(op, dtype) <= installed()
     return False
-
-
-def widened(w: Writer, value: ir.Value, own: ir.DataType | None, dtype: ir.DataType) -> ir.Value:
-    """Return a value of an element type in the wider one, and any other value as it is.
-
-    ``own`` is the element type of the value, if it is known.
-    """
-    if own is None:
-        raise RefusedError(Reason.UNKNOWN_TYPE)
-    return value if own != dtype else w.cast(value, dtype, WIDER[dtype])
-
-
-def sized(w: Writer, value: ir.Value, dtype: ir.DataType | None) -> ir.Value:
-    """Return a value whose shape ONNX Runtime reads; it removes a lone Cast before a Shape.
-
-    ``dtype`` is the element type of the value, if it is known.
-    """
-    if dtype is None or has_kernel("Shape", w.version, dtype):
-        return value
-    if dtype not in WIDER:
-        raise RefusedError(Reason.NO_KERNEL, lacking("Shape", dtype))
-    return w.node("Abs", [widened(w, value, dtype, dtype)], WIDER[dtype])

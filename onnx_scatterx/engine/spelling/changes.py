@@ -14,9 +14,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from onnx_scatterx.fitting import newer_spelling as newer
-from onnx_scatterx.fitting import older_spelling as older
-from onnx_scatterx.fitting.spelling import Respell
+from onnx_scatterx.engine.spelling import newer, older
+from onnx_scatterx.engine.spelling.spelling import Respell
 
 
 class Change(NamedTuple):
@@ -179,7 +178,7 @@ CHANGES: Mapping[tuple[str, int], Change] = {
         newer.on_corners, older.must_be("coordinate_transformation_mode", "output_half_pixel")
     ),
     ("Scatter", 11): Change(newer.scatter_elements, None),
-    ("Shape", 15): Change(lowered=older.drop(start=0, end=())),
+    ("Shape", 15): Change(lowered=older.sizes_of_all_axes),
     ("Slice", 10): Change(newer.bounds_as_inputs, older.bounds),
     ("SpaceToDepth", 28): Change(lowered=older.only(*_PLAIN, then=older.drop(mode="DCR"))),
     ("Swish", 25): Change(raised=None),  # ONNX Runtime expands it only in set 24

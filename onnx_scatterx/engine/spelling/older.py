@@ -6,6 +6,7 @@ Split <num_outputs = 2> (x)        18    Split (x, sizes)                    17
 Pad (x, pads, value, axes)         18    Pad (x, pads of all axes, value)    17
 GridSample <mode = "linear">       20    GridSample <mode = "bilinear">      19
 CastLike (x, y)                    15    Cast <to = type of y> (x)           14
+Shape <start = 1, end = 2> (x)     15    Gather (Shape (x), [1])             14
 Reshape <allowzero = 0> (x, s)     14    Reshape (x, s)                      13
 Unsqueeze (x, axes)                13    Unsqueeze <axes> (x)                12
 Softmax (x)                        13    Softmax <axis = the last> (x)       12
@@ -16,19 +17,21 @@ Slice (x, starts, ends)            10    Slice <starts, ends> (x)             9
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, replace
 
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.fitting.known_values import KnownValues
-from onnx_scatterx.fitting.spelling import Operand, Respell, Spelling, ints
+from onnx_scatterx.engine.spelling.spelling import Known, Operand, Respell, Spelling, i64, ints
 from onnx_scatterx.graphs import constant
+
+INT64_MAX = 2**63 - 1  # a Slice that ends here runs to the end of the axis
 
 _COMPUTED = "its axes are computed when the model runs"
 
 
-def axes_as_attribute(node: Spelling, known: KnownValues) -> Spelling | str:
+def axes_as_attribute(node: Spelling, known: Known) -> Spelling | str:
     """Write the axes as an attribute; without it, all axes are reduced."""
     axes = np.zeros(0, np.int64)
     if len(node.inputs) > 1 and node.inputs[1] is not None:
@@ -42,7 +45,7 @@ def axes_as_attribute(node: Spelling, known: KnownValues) -> Spelling | str:
     return node.changed(node.inputs[:1], noop_with_empty_axes=None, axes=attribute)
 
 
-def sizes_of_parts(node: Spelling, known: KnownValues) -> Spelling | str:
+def sizes_of_parts(node: Spelling, known: Known) -> Spelling | str:
     """Write the sizes of the parts as an input, unless all parts are equal."""
     if "num_outputs" not in node.attributes:
         return node
@@ -61,7 +64,7 @@ def sizes_of_parts(node: Spelling, known: KnownValues) -> Spelling | str:
     return node.changed((data, sizes), num_outputs=None)
 
 
-def pads_of_all_axes(node: Spelling, known: KnownValues) -> Spelling | str:
+def pads_of_all_axes(node: Spelling, known: Known) -> Spelling | str:
     """Write pads for all axes."""
     if node.value("mode", "constant") in (None, "wrap"):
         return "its mode began with 19"
@@ -84,7 +87,7 @@ def pads_of_all_axes(node: Spelling, known: KnownValues) -> Spelling | str:
 _MODES = {"linear": "bilinear", "cubic": "bicubic", "nearest": "nearest"}
 
 
-def old_modes(node: Spelling, known: KnownValues) -> Spelling | str:
+def old_modes(node: Spelling, known: Known) -> Spelling | str:
     """Write the old names of modes; only images of two axes were possible."""
     shape, mode = known.shape(node.inputs[0]), node.value("mode", "linear")
     if shape is None or len(shape) != 4:
@@ -94,7 +97,7 @@ def old_modes(node: Spelling, known: KnownValues) -> Spelling | str:
     return node.changed(node.inputs, mode=ir.AttrString("mode", _MODES[mode]))
 
 
-def cast(node: Spelling, known: KnownValues) -> Spelling | str:
+def cast(node: Spelling, known: Known) -> Spelling | str:
     """Write a CastLike as a Cast, which has the type as an attribute."""
     like = node.inputs[1]
     types = set(known.types(like)) if isinstance(like, ir.Value) else set()
@@ -105,7 +108,7 @@ def cast(node: Spelling, known: KnownValues) -> Spelling | str:
     return replace(node, op_type="Cast", inputs=node.inputs[:1], attributes={"to": to})
 
 
-def without_allowzero(node: Spelling, known: KnownValues) -> Spelling | str:
+def without_allowzero(node: Spelling, known: Known) -> Spelling | str:
     """Remove ``allowzero``, if the shape has no 0, or if a 0 copies a size."""
     shape = known.array(node.inputs[1])
     without = shape is not None and 0 not in shape
@@ -114,14 +117,14 @@ def without_allowzero(node: Spelling, known: KnownValues) -> Spelling | str:
     return node.without("allowzero")
 
 
-def infers(node: Spelling, known: KnownValues) -> Spelling | str:
+def infers(node: Spelling, known: Known) -> Spelling | str:
     """Remove ``training_mode``, if the node does not train."""
     if node.outputs > 1 or node.value("training_mode", 0) != 0:
         return "it trains"
     return node.changed(node.inputs, training_mode=None)
 
 
-def listed(node: Spelling, known: KnownValues) -> Spelling | str:
+def listed(node: Spelling, known: Known) -> Spelling | str:
     """Write the axes, or the sizes of the parts, as an attribute."""
     if len(node.inputs) < 2 or node.inputs[1] is None:
         return node.changed(node.inputs[:1])
@@ -132,7 +135,7 @@ def listed(node: Spelling, known: KnownValues) -> Spelling | str:
     return node.changed(node.inputs[:1], **{name: ir.AttrInt64s(name, given.ravel().tolist())})
 
 
-def last_axis(node: Spelling, known: KnownValues) -> Spelling | str:
+def last_axis(node: Spelling, known: Known) -> Spelling | str:
     """Keep the axis if it is the last: the older operator takes all axes from it on together."""
     shape, axis = known.shape(node.inputs[0]), node.value("axis", -1)
     if not shape or axis is None:
@@ -142,14 +145,14 @@ def last_axis(node: Spelling, known: KnownValues) -> Spelling | str:
     return node.changed(node.inputs, axis=ir.AttrInt64("axis", len(shape) - 1))
 
 
-def empty_inputs(node: Spelling, known: KnownValues) -> Spelling | str:
+def empty_inputs(node: Spelling, known: Known) -> Spelling | str:
     """Write empty tensors for absent inputs."""
     none = np.zeros(0, np.float32)
     middle = [none if v is None else v for v in (*node.inputs, None, None)[1:3]]
     return node.changed((node.inputs[0], *middle, *node.inputs[3:]))
 
 
-def identity(node: Spelling, known: KnownValues) -> Spelling | str:
+def identity(node: Spelling, known: Known) -> Spelling | str:
     """Write an Identity, if the node does not train."""
     mode = node.inputs[2] if len(node.inputs) > 2 else None
     if node.outputs > 1 or (mode is not None and known.array(mode) != np.False_):
@@ -157,7 +160,23 @@ def identity(node: Spelling, known: KnownValues) -> Spelling | str:
     return replace(node, op_type="Identity", inputs=node.inputs[:1], attributes={})
 
 
-def one_value(node: Spelling, known: KnownValues) -> Spelling | str:
+def sizes_of_all_axes(node: Spelling, known: Known) -> Spelling | str:
+    """Write the sizes of all axes, and read those that are wanted."""
+    first, end = node.value("start", 0), node.value("end", INT64_MAX)
+    if first is None or end is None:
+        return "its start or its end refers to an attribute of the function"
+    if first == 0 and end == INT64_MAX:
+        return node.without("start", "end")
+    whole = Spelling("Shape", node.inputs[:1], dtype=ir.DataType.INT64)
+    shape = known.shape(node.inputs[0])
+    if shape is not None and 0 <= first < len(shape) and end == first + 1:
+        along = {"axis": ir.AttrInt64("axis", 0)}
+        return replace(node, op_type="Gather", inputs=(whole, i64([first])), attributes=along)
+    cut = (whole, i64([first]), i64([end]), i64([0]))
+    return replace(node, op_type="Slice", inputs=cut, attributes={})
+
+
+def one_value(node: Spelling, known: Known) -> Spelling | str:
     """Write the value as a tensor."""
     if len(node.attributes) != 1:
         return "it has several values"
@@ -168,7 +187,7 @@ def one_value(node: Spelling, known: KnownValues) -> Spelling | str:
     return node.changed([], value=ir.AttrTensor("value", tensor), **{given.name: None})
 
 
-def attributes(node: Spelling, names: str, known: KnownValues) -> Spelling | str:
+def attributes(node: Spelling, names: str, known: Known) -> Spelling | str:
     """Write the inputs after the first as attributes of integers; an absent input has none."""
     given: dict[str, ir.Attr] = {}
     for index, name in enumerate(names.split(), start=1):
@@ -180,19 +199,19 @@ def attributes(node: Spelling, names: str, known: KnownValues) -> Spelling | str
     return node.changed(node.inputs[:1], **given)
 
 
-def pads(node: Spelling, known: KnownValues) -> Spelling | str:
+def pads(node: Spelling, known: Known) -> Spelling | str:
     """Write the pads and the value of a Pad as attributes."""
     value = known.array(node.input(2)) if node.input(2) is not None else np.zeros(())
     older = attributes(replace(node, inputs=node.inputs[:2]), "pads", known)
     if value is None or value.size != 1 or isinstance(older, str):
         return "its pads or its value are computed when the model runs"
     number = float(value.ravel()[0])
-    if not _fits(number):
+    if value.dtype.kind in "bui" or not (_fits(number) or np.isnan(number)):
         return "its value does not fit an attribute"
     return older.changed(older.inputs, value=ir.AttrFloat32("value", number))
 
 
-def limits(node: Spelling, known: KnownValues) -> Spelling | str:
+def limits(node: Spelling, known: Known) -> Spelling | str:
     """Write the limits of a Clip as attributes."""
     given: dict[str, ir.Attr] = {}
     for index, name in enumerate(("min", "max"), start=1):
@@ -210,10 +229,10 @@ def limits(node: Spelling, known: KnownValues) -> Spelling | str:
 def _fits(number: float) -> bool:
     """Return whether a number is a float32."""
     with np.errstate(over="ignore"):
-        return bool(np.float32(number) == number)
+        return float(np.float32(number)) == number
 
 
-def bounds(node: Spelling, known: KnownValues) -> Spelling | str:
+def bounds(node: Spelling, known: Known) -> Spelling | str:
     """Write the bounds of a Slice as attributes, if it takes each element."""
     steps = known.array(node.input(4)) if node.input(4) is not None else np.ones(1)
     if steps is None or np.any(steps != 1):
@@ -221,7 +240,7 @@ def bounds(node: Spelling, known: KnownValues) -> Spelling | str:
     return attributes(replace(node, inputs=node.inputs[:4]), "starts ends axes", known)
 
 
-def count(node: Spelling, known: KnownValues) -> Spelling | str:
+def count(node: Spelling, known: Known) -> Spelling | str:
     """Write the number of elements of a TopK as an attribute."""
     number = known.array(node.input(1))
     if number is None or number.size != 1:
@@ -229,7 +248,7 @@ def count(node: Spelling, known: KnownValues) -> Spelling | str:
     return node.changed(node.inputs[:1], k=ir.AttrInt64("k", int(number.ravel()[0])))
 
 
-def axis(node: Spelling, known: KnownValues) -> Spelling | str:
+def axis(node: Spelling, known: Known) -> Spelling | str:
     """Write the axis of a DFT as an attribute."""
     given = known.array(node.input(2)) if node.input(2) is not None else np.array(-2)
     shape = known.shape(node.inputs[0])
@@ -240,7 +259,7 @@ def axis(node: Spelling, known: KnownValues) -> Spelling | str:
     return node.changed(node.inputs[:2], axis=ir.AttrInt64("axis", number))
 
 
-def counted_axes(node: Spelling, known: KnownValues) -> Spelling | str:
+def counted_axes(node: Spelling, known: Known) -> Spelling | str:
     """Count axes from the front: before set 11, ONNX does not say that they may be negative."""
     given: dict[str, ir.Attr] = {}
     for name in ("axis", "axes"):
@@ -260,7 +279,7 @@ def counted_axes(node: Spelling, known: KnownValues) -> Spelling | str:
     return node.changed(node.inputs, **given)
 
 
-def asymmetric(node: Spelling, known: KnownValues) -> Spelling | str:
+def asymmetric(node: Spelling, known: Known) -> Spelling | str:
     """Write a Resize of set 10, which samples at ``x / scale``."""
     mode, nearest = node.value("mode", "nearest"), node.value("nearest_mode", "round_prefer_floor")
     scales = known.array(node.input(2))
@@ -276,7 +295,7 @@ def asymmetric(node: Spelling, known: KnownValues) -> Spelling | str:
     return older.changed((node.inputs[0], node.inputs[2]))
 
 
-def upsample(node: Spelling, known: KnownValues) -> Spelling | str:
+def upsample(node: Spelling, known: Known) -> Spelling | str:
     """Write a Resize that only grows as an Upsample."""
     scales = known.array(node.input(1))
     if scales is None or not np.all(scales >= 1):
@@ -284,7 +303,7 @@ def upsample(node: Spelling, known: KnownValues) -> Spelling | str:
     return replace(node, op_type="Upsample")
 
 
-def one_scale(node: Spelling, known: KnownValues) -> Spelling | str:
+def one_scale(node: Spelling, known: Known) -> Spelling | str:
     """Remove the axis of a quantizer that has one scale."""
     scale = node.inputs[1]
     shape = None if isinstance(scale, Spelling) else known.shape(scale)
@@ -293,7 +312,7 @@ def one_scale(node: Spelling, known: KnownValues) -> Spelling | str:
     return node.without("axis")
 
 
-def one_output(node: Spelling, known: KnownValues) -> Spelling | str:
+def one_output(node: Spelling, known: Known) -> Spelling | str:
     """Keep a node without its later outputs."""
     return "its mask has another type" if node.outputs > 1 else node
 
@@ -301,7 +320,7 @@ def one_output(node: Spelling, known: KnownValues) -> Spelling | str:
 def given_inputs(count: int) -> Respell:
     """Keep a node with so many inputs, none of them absent."""
 
-    def respell(node: Spelling, known: KnownValues) -> Spelling | str:
+    def respell(node: Spelling, known: Known) -> Spelling | str:
         given: list[Operand] = list(node.inputs[:count])
         complete = len(given) == count and all(v is not None for v in given)
         return node if complete else "an input is absent"
@@ -312,7 +331,7 @@ def given_inputs(count: int) -> Respell:
 def at_most(count: int) -> Respell:
     """Keep a node without the inputs that came later."""
 
-    def respell(node: Spelling, known: KnownValues) -> Spelling | str:
+    def respell(node: Spelling, known: Known) -> Spelling | str:
         if any(v is not None for v in node.inputs[count:]):
             return "an input came with a newer operator set"
         return node.changed(node.inputs[:count])
@@ -320,28 +339,39 @@ def at_most(count: int) -> Respell:
     return respell
 
 
-def drop(**usual: object) -> Respell:
-    """Remove attributes that came later, if they have the values that were meant before.
+@dataclass(frozen=True, eq=False)
+class Drop:
+    """Removes attributes that came later, if they have the values that were meant before.
 
     A list has the value in each place. The value None is any value: the attribute matters only for
     element types that came later, too.
     """
 
-    def respell(node: Spelling, known: KnownValues) -> Spelling | str:
-        for name, meant in usual.items():
+    usual: Mapping[str, object]
+
+    @property
+    def names(self) -> Set[str]:
+        """The names of the attributes."""
+        return self.usual.keys()
+
+    def __call__(self, node: Spelling, known: Known) -> Spelling | str:
+        for name, meant in self.usual.items():
             value = node.value(name, meant)
             values = value if isinstance(value, (list, tuple)) else [value]
             if meant is not None and any(v != meant for v in values):
                 return f"its {name} came with a newer operator set"
-        return node.without(*usual)
+        return node.without(*self.usual)
 
-    return respell
+
+def drop(**usual: object) -> Drop:
+    """Remove attributes that came later, if they have the values that were meant before."""
+    return Drop(usual)
 
 
 def only(*kinds: str, then: Respell | None = None) -> Respell:
     """Keep a node of these element types: ONNX Runtime has no kernel for the others."""
 
-    def respell(node: Spelling, known: KnownValues) -> Spelling | str:
+    def respell(node: Spelling, known: Known) -> Spelling | str:
         value = node.inputs[0]
         found = known.types(value) if isinstance(value, ir.Value) else ()
         if not found or not set(found) <= {f"tensor({kind})" for kind in kinds}:
@@ -354,7 +384,7 @@ def only(*kinds: str, then: Respell | None = None) -> Respell:
 def must_be(name: str, value: object) -> Respell:
     """Remove an attribute if it has this value, which is not its default."""
 
-    def respell(node: Spelling, known: KnownValues) -> Spelling | str:
+    def respell(node: Spelling, known: Known) -> Spelling | str:
         return (
             node.without(name)
             if node.value(name, None) == value
@@ -367,7 +397,7 @@ def must_be(name: str, value: object) -> Respell:
 def unless(name: str, *values: object) -> Respell:
     """Keep a node unless its attribute has one of these values, whose meaning changed."""
 
-    def respell(node: Spelling, known: KnownValues) -> Spelling | str:
+    def respell(node: Spelling, known: Known) -> Spelling | str:
         changed = name in node.attributes and node.value(name, None) in (None, *values)
         return f"its {name} means something else there" if changed else node
 

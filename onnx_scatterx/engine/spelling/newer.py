@@ -19,19 +19,18 @@ from dataclasses import replace
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.fitting.known_values import KnownValues
-from onnx_scatterx.fitting.spelling import Operand, Spelling, i64, ints
+from onnx_scatterx.engine.spelling.spelling import Known, Operand, Spelling, i64, ints
 
 REFERS = "an attribute refers to an attribute of the function"
 TYPE = "the type of its input is not known"
 
 
-def axes_as_input(node: Spelling, known: KnownValues) -> Spelling | str:
+def axes_as_input(node: Spelling, known: Known) -> Spelling | str:
     """Write the axes as an input; without it, the node takes all axes."""
     return _listed(node, "axes")
 
 
-def parts_as_input(node: Spelling, known: KnownValues) -> Spelling | str:
+def parts_as_input(node: Spelling, known: Known) -> Spelling | str:
     """Write the sizes of the parts as an input."""
     return _listed(node, "split")
 
@@ -44,14 +43,14 @@ def _listed(node: Spelling, name: str) -> Spelling | str:
     return node.changed((*node.inputs[:1], *more), **{name: None})
 
 
-def number_of_parts(node: Spelling, known: KnownValues) -> Spelling | str:
+def number_of_parts(node: Spelling, known: Known) -> Spelling | str:
     """Write the number of the parts, if their sizes are not given."""
     if node.input(1) is not None:
         return node
     return node.changed(node.inputs[:1], num_outputs=ir.AttrInt64("num_outputs", node.outputs))
 
 
-def bounds_as_inputs(node: Spelling, known: KnownValues) -> Spelling | str:
+def bounds_as_inputs(node: Spelling, known: Known) -> Spelling | str:
     """Write the bounds and the axes of a Slice as inputs."""
     starts, ends, axes = (node.value(name, ()) for name in ("starts", "ends", "axes"))
     if starts is None or ends is None or axes is None:
@@ -61,13 +60,13 @@ def bounds_as_inputs(node: Spelling, known: KnownValues) -> Spelling | str:
     return node.changed(given, starts=None, ends=None, axes=None)
 
 
-def count_as_input(node: Spelling, known: KnownValues) -> Spelling | str:
+def count_as_input(node: Spelling, known: Known) -> Spelling | str:
     """Write the number of elements of a TopK as an input."""
     count = node.value("k", None)
     return REFERS if count is None else node.changed((*node.inputs[:1], i64([count])), k=None)
 
 
-def _kind(operand: Operand, known: KnownValues) -> np.dtype | None:
+def _kind(operand: Operand, known: Known) -> np.dtype | None:
     """Return the type of the elements of an input."""
     kinds = known.types(operand) if isinstance(operand, ir.Value) else ()
     names = [k.removeprefix("tensor(").removesuffix(")").upper() for k in kinds]
@@ -76,7 +75,7 @@ def _kind(operand: Operand, known: KnownValues) -> np.dtype | None:
     return ir.DataType[names[0]].numpy()
 
 
-def pads_as_inputs(node: Spelling, known: KnownValues) -> Spelling | str:
+def pads_as_inputs(node: Spelling, known: Known) -> Spelling | str:
     """Write the pads and the value as inputs."""
     pads, value = node.value("pads", None), node.value("value", 0.0)
     if pads is None or value is None:
@@ -91,7 +90,7 @@ def pads_as_inputs(node: Spelling, known: KnownValues) -> Spelling | str:
     return node.changed(given, pads=None, value=None)
 
 
-def limits_as_inputs(node: Spelling, known: KnownValues) -> Spelling | str:
+def limits_as_inputs(node: Spelling, known: Known) -> Spelling | str:
     """Write the limits of a Clip as inputs, also if they are the largest float32."""
     largest = float(np.finfo(np.float32).max)
     low, high = node.value("min", -largest), node.value("max", largest)
@@ -105,7 +104,7 @@ def limits_as_inputs(node: Spelling, known: KnownValues) -> Spelling | str:
     return node.changed((*node.inputs[:1], *limits), min=None, max=None)
 
 
-def infinite_limits(node: Spelling, known: KnownValues) -> Spelling | str:
+def infinite_limits(node: Spelling, known: Known) -> Spelling | str:
     """Write the absent limits of a Clip of float16.
 
     In set 11, ONNX Runtime computes it in float32, whose largest number is infinite in float16.
@@ -113,14 +112,14 @@ def infinite_limits(node: Spelling, known: KnownValues) -> Spelling | str:
     return _limits_of_float16(node, known, np.float16(np.inf))
 
 
-def finite_limits(node: Spelling, known: KnownValues) -> Spelling | str:
+def finite_limits(node: Spelling, known: Known) -> Spelling | str:
     """Write the absent limits of a Clip of float16: the largest numbers."""
     if _kind(node.inputs[0], known) == np.float64:
         return "ONNX Runtime has no kernel for double there"
     return _limits_of_float16(node, known, np.finfo(np.float16).max)
 
 
-def _limits_of_float16(node: Spelling, known: KnownValues, most: np.float16) -> Spelling | str:
+def _limits_of_float16(node: Spelling, known: Known, most: np.float16) -> Spelling | str:
     limits = (node.input(1), node.input(2))
     if all(limit is not None for limit in limits):
         return node
@@ -135,7 +134,7 @@ def _limits_of_float16(node: Spelling, known: KnownValues, most: np.float16) -> 
     return node.changed((node.inputs[0], *written))
 
 
-def ratio_as_input(node: Spelling, known: KnownValues) -> Spelling | str:
+def ratio_as_input(node: Spelling, known: Known) -> Spelling | str:
     """Write the ratio as an input; the mask of an older Dropout that does not train is false."""
     ratio = node.value("ratio", 0.5)
     if ratio is None:
@@ -144,7 +143,7 @@ def ratio_as_input(node: Spelling, known: KnownValues) -> Spelling | str:
     return _with_mask(newer, np.zeros(1, bool)) if node.outputs > 1 else newer
 
 
-def mask_of_bools(node: Spelling, known: KnownValues) -> Spelling | str:
+def mask_of_bools(node: Spelling, known: Known) -> Spelling | str:
     """Write the mask of a Dropout, which has the type of the input before set 10."""
     if node.outputs == 1:
         return node
@@ -158,7 +157,7 @@ def _with_mask(node: Spelling, value: np.ndarray) -> Spelling:
     return replace(node, outputs=1, others={1: Spelling("ConstantOfShape", (shape,), filled)})
 
 
-def resize(node: Spelling, known: KnownValues) -> Spelling | str:
+def resize(node: Spelling, known: Known) -> Spelling | str:
     """Write the sampling grid of Upsample and of the first Resize: ``x / scale``.
 
     The nearest element is ``floor(x / scale)`` on an axis that grows, and ``ceil(x / scale)`` on an
@@ -188,7 +187,7 @@ def resize(node: Spelling, known: KnownValues) -> Spelling | str:
     return sampled(grown, Spelling("Min", (scales, one)), "ceil")
 
 
-def one_axis(node: Spelling, known: KnownValues) -> Spelling | str:
+def one_axis(node: Spelling, known: Known) -> Spelling | str:
     """Write a Softmax along one axis; the older one takes all axes from its axis on together."""
     axis = node.value("axis", 1)
     if axis is None:
@@ -211,7 +210,7 @@ def one_axis(node: Spelling, known: KnownValues) -> Spelling | str:
     return back
 
 
-def axis_as_input(node: Spelling, known: KnownValues) -> Spelling | str:
+def axis_as_input(node: Spelling, known: Known) -> Spelling | str:
     """Write the axis of a DFT as an input, because the two versions have different defaults."""
     axis = node.value("axis", 1)
     if axis is None:
@@ -222,7 +221,7 @@ def axis_as_input(node: Spelling, known: KnownValues) -> Spelling | str:
 _MODES = {"bilinear": "linear", "bicubic": "cubic", "nearest": "nearest"}
 
 
-def new_modes(node: Spelling, known: KnownValues) -> Spelling | str:
+def new_modes(node: Spelling, known: Known) -> Spelling | str:
     """Write the new names of the modes of a GridSample."""
     mode = node.value("mode", "bilinear")
     if mode not in _MODES:
@@ -230,13 +229,13 @@ def new_modes(node: Spelling, known: KnownValues) -> Spelling | str:
     return node.changed(node.inputs, mode=ir.AttrString("mode", _MODES[mode]))
 
 
-def on_corners(node: Spelling, known: KnownValues) -> Spelling | str:
+def on_corners(node: Spelling, known: Known) -> Spelling | str:
     """Write the coordinates that a RoiAlign had before they could be chosen."""
     name = "coordinate_transformation_mode"
     return node.changed(node.inputs, **{name: ir.AttrString(name, "output_half_pixel")})
 
 
-def heads_of_planes(node: Spelling, known: KnownValues) -> Spelling | str:
+def heads_of_planes(node: Spelling, known: Known) -> Spelling | str:
     """Remove the numbers of heads of an Attention whose inputs have an axis of heads."""
     if not {"q_num_heads", "kv_num_heads"} & node.attributes.keys():
         return node
@@ -246,22 +245,22 @@ def heads_of_planes(node: Spelling, known: KnownValues) -> Spelling | str:
     return node.without("q_num_heads", "kv_num_heads") if len(shape) == 4 else node
 
 
-def scatter_elements(node: Spelling, known: KnownValues) -> Spelling | str:
+def scatter_elements(node: Spelling, known: Known) -> Spelling | str:
     """Write a Scatter by its new name."""
     return replace(node, op_type="ScatterElements")
 
 
-def resize_by_name(node: Spelling, known: KnownValues) -> Spelling | str:
+def resize_by_name(node: Spelling, known: Known) -> Spelling | str:
     """Write an Upsample by its new name."""
     return replace(node, op_type="Resize")
 
 
-def infers(node: Spelling, known: KnownValues) -> Spelling | str:
+def infers(node: Spelling, known: Known) -> Spelling | str:
     """Keep a BatchNormalization that does not train."""
     return "it trains" if node.outputs > 1 else node
 
 
-def default_axes(node: Spelling, known: KnownValues) -> Spelling | str:
+def default_axes(node: Spelling, known: Known) -> Spelling | str:
     """Write the default axes of a MeanVarianceNormalization.
 
     ONNX Runtime expands the newer version, and within a function it loses the default.
@@ -270,11 +269,11 @@ def default_axes(node: Spelling, known: KnownValues) -> Spelling | str:
     return node.changed(node.inputs, axes=given)
 
 
-def no_kernel(node: Spelling, known: KnownValues) -> Spelling | str:
+def no_kernel(node: Spelling, known: Known) -> Spelling | str:
     """Refuse each node: ONNX Runtime does not run the newer version."""
     return "ONNX Runtime has no kernel for it there"
 
 
-def keep(node: Spelling, known: KnownValues) -> Spelling | str:
+def keep(node: Spelling, known: Known) -> Spelling | str:
     """Keep a node as it is written."""
     return node

@@ -1,0 +1,72 @@
+"""Rows of the operators that move elements, and of those about shapes."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from onnx_scatterx.operators.columns import (
+    EVERY,
+    Kinds,
+    Operator,
+    Passing,
+    Rounding,
+    Trust,
+)
+
+_known = partial(Operator, trust=Trust.ALL)
+_rearranges = partial(_known, moves=(0,), rounding=Rounding.COPIED, passes=Passing.ELSEWHERE)
+_moves = partial(_rearranges, folds=True)
+_carries = partial(_moves, widens=True, carries_scale=True)
+_quantizers_pass = partial(_carries, moved_past=True)
+_scatter = partial(
+    _known,
+    moves=(0, 2),
+    rounding=Rounding.EXACT,
+    writes=True,
+    carries_scale=True,
+    passes=Passing.ALIKE,
+)
+
+MOVEMENT: dict[str, Operator] = {
+    "Compress": _rearranges(trust=Trust.PASSED),
+    "Concat": _carries(moves=EVERY, passes=Passing.SPLICED),
+    "Constant": _known(rounding=Rounding.EXACT),
+    "ConstantOfShape": _known(
+        rounding=Rounding.COPIED, folds=True, shape_input=0, sizes=(0,), of_sizes=True
+    ),
+    "DepthToSpace": _rearranges(),
+    "Expand": _carries(shape_input=1, sizes=(1,), passes=Passing.ALIKE),
+    "Flatten": _moves(keeps_order=True),
+    "Gather": _carries(reads=True, indexed_since=9),
+    "GatherElements": _carries(reads=True),
+    "GatherND": _moves(reads=True),
+    "Identity": _quantizers_pass(keeps_order=True, alike=Kinds.ANY, passes=Passing.ALIKE),
+    "If": Operator(of_sizes=True),
+    "Pad": _moves(moves=(0, 2), rounding=Rounding.EXACT, widens=True, sizes=(1,)),
+    "Range": _known(folds=True, of_sizes=True),
+    "Reshape": _quantizers_pass(keeps_order=True, shape_input=1, sizes=(1,)),
+    "ReverseSequence": _rearranges(),
+    "Scatter": _scatter(indexed_since=9),
+    "ScatterElements": _scatter(),
+    "ScatterND": _scatter(),
+    "Shape": _known(rounding=Rounding.EXACT, of_sizes=True),
+    "Size": _known(rounding=Rounding.EXACT, of_sizes=True),
+    "Slice": _quantizers_pass(sizes=(1, 2, 3, 4), signed_input=4),
+    "SpaceToDepth": _rearranges(),
+    "Split": _moves(),
+    "Squeeze": _quantizers_pass(keeps_order=True),
+    "TensorScatter": _scatter(moves=(0, 1), indexed_since=24),
+    "Tile": _moves(widens=True, sizes=(1,), passes=Passing.ALIKE),
+    "TopK": _known(chooses=(0,), passes=Passing.ELSEWHERE),
+    "Transpose": _quantizers_pass(),
+    "Trilu": _known(rounding=Rounding.EXACT, folds=True, passes=Passing.ALIKE),
+    "Unique": _known(chooses=(0,), trust=Trust.PASSED),
+    "Unsqueeze": _quantizers_pass(keeps_order=True, passes=Passing.SPLICED),
+    "Where": _carries(  # ONNX Runtime adds both inputs, with zeros in between: -0 becomes 0
+        moves=(1, 2),
+        rounding=Rounding.EXACT,
+        alike=Kinds.ANY,
+        in_integers=(1, 2),
+        passes=Passing.ALIKE,
+    ),
+}
