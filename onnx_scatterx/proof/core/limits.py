@@ -16,7 +16,7 @@ and for a run that differs, and proofs for some sizes.
 """
 LARGE = 25_000
 """The nodes of both models above which the limits grow with them."""
-UNITS = 8
+UNITS = 6
 """The units of Z3's work that cost a step."""
 QUESTION = 800
 """The steps that a question costs besides: Z3 is made anew for it."""
