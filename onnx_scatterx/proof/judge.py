@@ -50,7 +50,8 @@ class Judgement:
     ``owed`` are the unproven requirements of the second model. ``facts`` says whether all facts can
     hold at once. ``stated`` describes an unproven dim that a model states or a runtime infers.
     ``replaced`` says whether a fallback may run instead of a ScatterX that was read as the kernel.
-    ``fixed`` are the sizes that are numbers only in the second model.
+    ``fixed`` are the sizes that are numbers only in the second model. ``stopped`` says where Z3's
+    work for all questions was spent, if it was.
     """
 
     outputs: dict[str, Comparison]
@@ -66,6 +67,7 @@ class Judgement:
     fixed: dict[SizeKey, int]
     builder: Builder
     seconds: float = 0.0
+    stopped: str = ""
 
     @property
     def never_runs(self) -> bool:
@@ -225,6 +227,7 @@ def _judge(
         fixed,
         builder,
         time.monotonic() - start,
+        so_far.stopped,
     )
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 from onnx_scatterx.proof.building import Builder, Scope
 from onnx_scatterx.proof.comparing import SAME, Comparison, compare, proven
+from onnx_scatterx.proof.core.limits import limit_reached
 from onnx_scatterx.proof.core.logic import FALSE
 from onnx_scatterx.proof.core.reading import Graph, Node
-from onnx_scatterx.proof.core.solver import PAIR
+from onnx_scatterx.proof.core.solver import ALL_WORK, PAIR
 from onnx_scatterx.proof.core.tensor import Tensor
 from onnx_scatterx.proof.core.terms import UnsupportedError, share
 from onnx_scatterx.proof.core.witnesses import coordinates
@@ -111,15 +112,19 @@ class SoFar:
     """What a judgement has done, which is said if its steps are spent.
 
     ``at`` says what is being computed. ``pair`` are the models while they are compared.
+    ``stopped`` says where Z3's work for all questions was spent; empty if it was not.
     """
 
     first: Graph
     second: Graph
     at: str = "the inputs"
     pair: ModelPair | None = None
+    stopped: str = ""
 
     def reads(self, number: int, *, second: bool = False) -> None:
         """Note that a node is read."""
+        if self.pair is not None and not self.stopped and self.pair.world.solver.is_spent:
+            self.stopped = f"{limit_reached(ALL_WORK)}; {self}"
         graph, model = (self.second, "second") if second else (self.first, "first")
         node = graph.nodes[number]
         value = next(filter(None, node.outputs), "")

@@ -81,7 +81,7 @@ def _prove(question: Question, replay: Replay | None, progress: Progress | None)
                 refutation, inputs, example = refuted(judgement, replay)
             if refutation is not None:
                 outputs = unless_proven(outputs, lambda v: Verdict("refuted"))
-            elif judgement.sizes:
+            elif judgement.sizes and not judgement.stopped:  # some sizes would need as much work
                 for one in question.for_sizes(judgement):
                     some.append(one)
     except (UnsupportedError, ProofSpentError) as error:  # the sizes that are proven stay proven

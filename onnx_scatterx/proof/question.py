@@ -128,6 +128,10 @@ class Question:
 def verdicts(judgement: Judgement) -> dict[str, Verdict]:
     """Return the verdict of a judgement for each output."""
     doubts = {name: judgement.doubt(output) for name, output in judgement.outputs.items()}
+    if judgement.stopped:
+        doubts = {
+            name: f"{why}; {judgement.stopped}" if why else "" for name, why in doubts.items()
+        }
     return {n: Verdict("unknown" if why else "proven", why) for n, why in doubts.items()}
 
 

@@ -7,6 +7,7 @@ import onnx
 import pytest
 from onnx import numpy_helper
 
+from onnx_scatterx.proof import judge
 from onnx_scatterx.proof.core import limits
 from onnx_scatterx.proof.core.arithmetic import integer
 from onnx_scatterx.proof.core.limits import ProofSpentError
@@ -78,6 +79,17 @@ def test_sizes_that_are_proven_before_the_limit_stay(monkeypatch: pytest.MonkeyP
         assert "for a proof was reached" in str(found) or len(found.sizes) == 3
     assert counts == {0, 1, 2, 3}
     assert "for a proof was reached" not in str(found)
+
+
+def test_where_the_work_of_z3_was_spent(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = products(4, "v0 = Softmax (x)")
+    after = products(4, "e = Softmax (x)  n = Neg (e)  v0 = Neg (n)")
+    assert "Z3's work for all questions" not in str(prove(before, after))
+    monkeypatch.setattr(judge, "ALL", 3000)
+    found = prove(before, after)
+    assert "the limit of Z3's work for all questions was reached" in str(found)
+    assert re.search(PLACE + r"before, 0 of 1 outputs and \d of \d pairs", str(found))
+    assert not found.sizes
 
 
 def test_no_question_catches_the_end_of_a_proof() -> None:

@@ -159,6 +159,7 @@ QUICK, FULL, PAIR, ALL = 400_000, 4_000_000, 8_000_000, 40_000_000
 """The most units of Z3's work: for a question along the way, for a question that decides, for a
 pair of values that are guessed to be the same, and for a pair of models.
 """
+ALL_WORK = "Z3's work for all questions"
 _LARGEST = 2**32 - 1  # the largest limit that Z3 takes
 _MEMORY = 4096  # MB that Z3 may use for a question
 
@@ -204,6 +205,11 @@ class Solver:
     collecting: bool = False
     _anchors: dict[Term, frozenset[Term]] = field(default_factory=dict)
 
+    @property
+    def is_spent(self) -> bool:
+        """Whether no question can be asked any more."""
+        return self.spent >= self.budget
+
     def assume(self, fact: Term) -> None:
         """Add a statement to the facts."""
         for part in fact.args if fact.op == "and" else (fact,):
@@ -242,7 +248,7 @@ class Solver:
             return Decision("proven")
         left = self.budget - self.spent
         if left <= 0:
-            return Decision("limit", limit="Z3's work for all questions")
+            return Decision("limit", limit=ALL_WORK)
         facts = list(self.facts) if everything else self._relevant(roots)
         self.collecting = True
         try:
