@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from onnx_scatterx.fitting.lower_operator_set import LowerOperatorSet as LowerOperatorSet
     from onnx_scatterx.fitting.lower_rewritten import LowerRewritten as LowerRewritten
     from onnx_scatterx.fitting.profile_draft import new_profile as new_profile
-    from onnx_scatterx.fitting.propagation import let_onnx_infer as let_onnx_infer
     from onnx_scatterx.fitting.write_other_forms import WriteOtherForms as WriteOtherForms
     from onnx_scatterx.fitting.write_sizes import WRONG as WRONG
     from onnx_scatterx.fitting.write_sizes import WriteSizes as WriteSizes
@@ -53,7 +52,6 @@ else:
             "lower_operator_set": "LowerOperatorSet",
             "lower_rewritten": "LowerRewritten",
             "profile_draft": "new_profile",
-            "propagation": "let_onnx_infer",
             "write_other_forms": "WriteOtherForms",
             "write_sizes": "WRONG WriteSizes analysis_at declare_fixed failure_at_any_sizes",
         },

@@ -17,9 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx_ir as ir
 
-from onnx_scatterx.fitting import let_onnx_infer
 from onnx_scatterx.lab.devices.adapter import Adapter, Answer, captured
 
 _BEFORE = "v_"  # TensorFlow refuses names that begin with a slash
@@ -106,9 +104,7 @@ def _prepared(
             dims = value.type.tensor_type.shape.dim
             for dim, extent in zip(dims, feeds[value.name].shape, strict=True):
                 dim.dim_value = extent
-    shaped = ir.from_proto(copy)
-    let_onnx_infer(shaped, follow=True)
-    copy = ir.to_proto(shaped)
+    copy = onnx.shape_inference.infer_shapes(copy, data_prop=True)
     copy.graph.initializer.append(onnx.numpy_helper.from_array(np.array([-1]), "flat"))
     shapes: dict[str, list[int]] = {}
     for value in copy.graph.output:
