@@ -108,6 +108,7 @@ class Builder:
     _alive: list[Any] = field(default_factory=list)
     refused: str = ""
     _constants: dict[Contents, Tensor] = field(default_factory=dict)
+    _stored: set[int] = field(default_factory=set)  # the constants that have elements
     _opaque: dict[int, Opaque] = field(default_factory=dict)
     _branches: dict[int, Branch] = field(default_factory=dict)
 
@@ -121,6 +122,8 @@ class Builder:
                 if content.array is None
                 else constant(content.array, dtype)
             )
+            if all(content.shape):
+                self._stored.add(id(self._constants[content]))
         return self._constants[content]
 
     def input(self, stated: Declared) -> Tensor:
@@ -234,7 +237,7 @@ class Builder:
         if equal is not None:
             for other in (o for o in self.opaque if o.node.kind == node.kind):
                 reason = f"{node.op}: its inputs are not proven to be the same in the first model"
-                if _alike(other.read, read, equal):
+                if _alike(other.read, read, equal, self._stored):
                     return other.outputs
         if self.world.owing:
             self.world.debts.append(Debt(FALSE, reason))
@@ -308,11 +311,15 @@ def _below(limit: Term) -> Callable[[Coordinates, Term], Term]:
     return lambda _, element: below(element, limit)
 
 
-def _alike(one: tuple[Tensor | None, ...], other: tuple[Tensor | None, ...], equal: Equal) -> bool:
-    return len(one) == len(other) and all(
-        a is b or (a is not None and b is not None and equal(a, b))
-        for a, b in zip(one, other, strict=True)
-    )
+Read = tuple[Tensor | None, ...]
+
+
+def _alike(one: Read, other: Read, equal: Equal, stored: set[int]) -> bool:
+    """Return whether two nodes read equal values. Different constants that are stored differ."""
+    pairs = list(zip(one, other, strict=False))
+    if len(one) != len(other) or any(a is not b and {id(a), id(b)} <= stored for a, b in pairs):
+        return False
+    return all(a is b or (a is not None and b is not None and equal(a, b)) for a, b in pairs)
 
 
 def _stored(node: Node, scope: Scope) -> tuple[bool, ...]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from onnx_scatterx.proof.core.arithmetic import integer, number
+from onnx_scatterx.proof.core.limits import limit_reached
 from onnx_scatterx.proof.core.logic import FALSE, TRUE, both, equal
 from onnx_scatterx.proof.core.reading import Graph, Node, constant_of
 from onnx_scatterx.proof.core.tensor import Coordinates, Tensor
@@ -22,7 +23,6 @@ from onnx_scatterx.proof.core.terms import (
     Term,
     UnsupportedError,
     limit_of,
-    limit_reached,
     walk,
 )
 from onnx_scatterx.proof.core.world import World

@@ -10,25 +10,25 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from onnx_scatterx.proof.assumed import ALWAYS_ASSUMED
-from onnx_scatterx.proof.building import MARKED, Builder, Scope, SizeKey, shown
-from onnx_scatterx.proof.comparing import SAME, Comparison, compare, paired, proven
+from onnx_scatterx.proof.building import MARKED, Builder, SizeKey, shown
+from onnx_scatterx.proof.comparing import Comparison, paired
 from onnx_scatterx.proof.core.functions import custom_domains
-from onnx_scatterx.proof.core.logic import FALSE
-from onnx_scatterx.proof.core.reading import Graph, Node, Source, read
-from onnx_scatterx.proof.core.solver import ALL, PAIR, Decision
+from onnx_scatterx.proof.core.limits import ProofSpentError, growth, limit_reached
+from onnx_scatterx.proof.core.reading import Graph, Source, read
+from onnx_scatterx.proof.core.solver import ALL, Decision
 from onnx_scatterx.proof.core.tensor import Tensor
 from onnx_scatterx.proof.core.terms import (
+    STEPS,
     Term,
     UnsupportedError,
-    limit_reached,
-    share,
+    WorkSpentError,
+    present_table,
     walk,
 )
-from onnx_scatterx.proof.core.witnesses import coordinates
-from onnx_scatterx.proof.core.world import Debt, World
+from onnx_scatterx.proof.core.world import World
 from onnx_scatterx.proof.declarations import (
     InputClause,
     Planner,
@@ -38,16 +38,9 @@ from onnx_scatterx.proof.declarations import (
     wrong_plan,
 )
 from onnx_scatterx.proof.facts import possible, short_axes
+from onnx_scatterx.proof.model_pair import ModelPair, PairedValue, SoFar
 
 Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True)
-class PairedValue:
-    """A value of the second model that was compared with one of the first."""
-
-    value: str
-    comparison: Comparison
 
 
 @dataclass
@@ -57,7 +50,8 @@ class Judgement:
     ``owed`` are the unproven requirements of the second model. ``facts`` says whether all facts can
     hold at once. ``stated`` describes an unproven dim that a model states or a runtime infers.
     ``replaced`` says whether a fallback may run instead of a ScatterX that was read as the kernel.
-    ``fixed`` are the sizes that are numbers only in the second model.
+    ``fixed`` are the sizes that are numbers only in the second model. ``stopped`` says where Z3's
+    work for all questions was spent, if it was.
     """
 
     outputs: dict[str, Comparison]
@@ -73,6 +67,7 @@ class Judgement:
     fixed: dict[SizeKey, int]
     builder: Builder
     seconds: float = 0.0
+    stopped: str = ""
 
     @property
     def never_runs(self) -> bool:
@@ -125,17 +120,26 @@ def judge(
     """Decide which outputs of the second model are the same as those of the first.
 
     ``sizes`` fixes dims of the inputs by name. ``given`` has the assumptions about the inputs. If
-    ``distrust_dims``, dims of one name may differ. ``effort`` multiplies Z3's work. If
-    ``fallback``, the fallbacks of ScatterX are judged instead of the kernel. ``planner`` says which
-    dims a runtime infers. If ``long_axes``, axes may have 2^31 elements or more. Raises
-    UnsupportedError if a model cannot be read.
+    ``distrust_dims``, dims of one name may differ. ``effort`` multiplies the limits of Z3's work
+    and of steps, which also grow with the models. If ``fallback``, the fallbacks of ScatterX are
+    judged instead of the kernel. ``planner`` says which dims a runtime infers. If ``long_axes``,
+    axes may have 2^31 elements or more. Raises UnsupportedError if a model cannot be read. If steps
+    are spent, WorkSpentError or ProofSpentError says where, and what was proven before.
     """
     with deep():
-        world = World()
-        world.solver.effort, world.solver.budget = effort, int(effort * ALL)
-        builder = Builder(world, trusted=not distrust_dims, fixed=dict(sizes or {}))
         one, other = (read(source, fallback) for source in (before, after))
-        return _judge(one, other, builder, given, progress, planner, long_axes)
+        world, more = World(), effort * growth(len(one.nodes) + len(other.nodes))
+        world.solver.effort, world.solver.budget = effort, int(more * ALL)
+        table = present_table()
+        table.allow(int(more * STEPS))
+        table.account.open(more)
+        builder = Builder(world, trusted=not distrust_dims, fixed=dict(sizes or {}))
+        so_far = SoFar(one, other)
+        try:
+            return _judge(one, other, builder, given, progress, planner, long_axes, so_far)
+        except (WorkSpentError, ProofSpentError) as error:
+            error.args = (f"{error}; {so_far}",)
+            raise
 
 
 def _judge(
@@ -146,6 +150,7 @@ def _judge(
     progress: Progress | None,
     planner: Planner | None,
     long_axes: bool,
+    so_far: SoFar,
 ) -> Judgement:
     start = time.monotonic()
     if one.defaults != other.defaults:
@@ -174,13 +179,15 @@ def _judge(
     if not long_axes:
         short_axes(pair.first.values(), world)
     for done, node in enumerate(one.nodes):
+        so_far.reads(done)
         builder.run(node, pair.first)
         if not long_axes:
             short_axes((pair.first[name] for name in node.outputs if name), world)
         if progress is not None and done % 16 == 0:
             progress(done, total)
-    world.owing = True
+    world.owing, so_far.pair = True, pair
     for done, node in enumerate(other.nodes):
+        so_far.reads(done, second=True)
         pair.take(node)
         for domain in custom_domains(node.proto):
             world.assume(f"operators of {domain} are functions of their inputs, and draw nothing")
@@ -190,11 +197,17 @@ def _judge(
         raise UnsupportedError(builder.refused)
     for text in builder.removed.values():
         world.assume(text)
-    outputs = {name: pair.same(pair.first[name], pair.second[name]) for name in one.outputs}
+    outputs: dict[str, Comparison] = {}
+    for name in one.outputs:
+        so_far.at = f"the comparison of the output {name!r}"
+        outputs[name] = pair.same(pair.first[name], pair.second[name])
+    so_far.at = "the dims that the models state"
     stated = wrong_dim(one, pair.first, world)
     stated = stated or wrong_dim(other, pair.second, world, one)
+    so_far.at = "the question whether all facts can hold together"
     facts = possible(world, list(builder.sizes.values()))
     if stated is None and all(outputs.values()) and not pair.owed:
+        so_far.at = "the dims that a runtime infers"
         before = len(world.solver.facts)
         stated = wrong_plan(other, pair.second, builder, one, planner)
         if stated is None and len(world.solver.facts) > before:
@@ -214,82 +227,8 @@ def _judge(
         fixed,
         builder,
         time.monotonic() - start,
+        so_far.stopped,
     )
-
-
-@dataclass
-class ModelPair:
-    """The two models, while the judge goes through the second one node by node.
-
-    If a pair of values is proven to be the same, it is a cut: later nodes of the second model read
-    the value of the first model. Otherwise they read their own value.
-    """
-
-    world: World
-    builder: Builder
-    first: Scope
-    second: Scope
-    pairs: Mapping[str, str]
-    regions: list[PairedValue] = field(default_factory=list)
-    owed: list[tuple[str, Comparison]] = field(default_factory=list)
-    _compared: dict[tuple[int, int], Comparison] = field(default_factory=dict)
-    _alive: list[tuple[Tensor, Tensor]] = field(default_factory=list)
-
-    def same(self, a: Tensor, b: Tensor, guessed: bool = False) -> Comparison:
-        """Return whether two tensors are the same. A guessed pair is asked only once."""
-        if a is b:
-            return SAME
-        key = (id(a), id(b))
-        comparison = self._compared.get(key)
-        if comparison is None or (comparison.status == "open" and not guessed):
-            comparison = self._compared[key] = compare(a, b, self.world)
-            self._alive.append((a, b))
-        return comparison
-
-    def take(self, node: Node) -> None:
-        """Add a node of the second model."""
-        self.builder.run(node, self.second, lambda a, b: bool(self._guess(a, b)))
-        self._prove_requirements(node)
-        for name in node.outputs:
-            mine, theirs = self.second.get(name), self.first.get(self.pairs.get(name, ""))
-            if mine is None or theirs is None or mine is theirs:
-                continue
-            answer = self._guess(theirs, mine)
-            self.regions.append(PairedValue(name, answer))
-            if answer:
-                self.second[name] = theirs
-
-    def _guess(self, a: Tensor, b: Tensor) -> Comparison:
-        """Compare a pair that is a guess, with a limited share of the work."""
-        solver = self.world.solver
-        kept = solver.budget
-        solver.budget = min(kept, solver.spent + int(solver.effort * PAIR))
-        try:
-            with share(20):
-                return self.same(a, b, guessed=True)
-        finally:
-            solver.budget = kept
-
-    def _prove_requirements(self, node: Node) -> None:
-        """Prove the requirements of a node; a proven requirement becomes a fact."""
-        debts, self.world.debts = self.world.debts, []
-        for debt in debts:
-            answer = settled(debt, self.world)
-            if not answer:
-                of = "" if debt.condition is FALSE else f" (for {node.outputs[0]!r})"
-                self.owed.append((debt.what + of, answer))
-            elif not coordinates(debt.condition):
-                self.world.solver.assume(debt.condition)
-
-
-def settled(debt: Debt, world: World) -> Comparison:
-    """Return whether a requirement is proven."""
-    if debt.condition is FALSE:
-        return Comparison("open", debt.what)
-    try:
-        return proven(debt.condition, world, debt.what)
-    except UnsupportedError as error:
-        return Comparison("open", str(error))
 
 
 @contextlib.contextmanager

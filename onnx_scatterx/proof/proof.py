@@ -11,8 +11,9 @@ import numpy as np
 from onnx_scatterx.proof.answer import Kind, Proof, Verdict
 from onnx_scatterx.proof.assumed import in_order
 from onnx_scatterx.proof.building import shown
+from onnx_scatterx.proof.core.limits import ProofSpentError
 from onnx_scatterx.proof.core.reading import Source
-from onnx_scatterx.proof.core.terms import UnsupportedError, new_table
+from onnx_scatterx.proof.core.terms import UnsupportedError, new_table, present_table
 from onnx_scatterx.proof.counterexample import Counterexample, Replay, refuted
 from onnx_scatterx.proof.declarations import InputClause, Planner
 from onnx_scatterx.proof.judge import Progress, deep, judge
@@ -69,6 +70,10 @@ def _prove(question: Question, replay: Replay | None, progress: Progress | None)
     some: list[ForSizes] = []
     try:
         judgement, outputs, assumed = question.answered(progress=progress)
+    except (UnsupportedError, ProofSpentError) as error:
+        return Proof({"": Verdict("unknown", str(error))}, seconds=time.monotonic() - start)
+    present_table().account.go_on()
+    try:
         if judgement.never_runs:
             outputs = dict.fromkeys(outputs, Verdict("unknown", question.why_never(judgement)))
         elif any(v.kind in ("unknown", "refuted") for v in outputs.values()):
@@ -76,12 +81,14 @@ def _prove(question: Question, replay: Replay | None, progress: Progress | None)
                 refutation, inputs, example = refuted(judgement, replay)
             if refutation is not None:
                 outputs = unless_proven(outputs, lambda v: Verdict("refuted"))
-            elif judgement.sizes:
-                some = list(question.for_sizes(judgement))
-                if some:
-                    outputs = unless_proven(outputs, lambda v: Verdict("proven for sizes", v.why))
-    except UnsupportedError as error:  # a limit may also end the search for reasons or sizes
-        return Proof({"": Verdict("unknown", str(error))}, seconds=time.monotonic() - start)
+            elif judgement.sizes and not judgement.stopped:  # some sizes would need as much work
+                for one in question.for_sizes(judgement):
+                    some.append(one)
+    except (UnsupportedError, ProofSpentError) as error:  # the sizes that are proven stay proven
+        then = f"; then {error}"
+        outputs = unless_proven(outputs, lambda v: Verdict("unknown", v.why + then))
+    if some:
+        outputs = unless_proven(outputs, lambda v: Verdict("proven for sizes", v.why))
     return Proof(
         outputs,
         in_order((*assumed, *(text for one in some for text in one.assumed))),

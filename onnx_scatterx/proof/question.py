@@ -12,6 +12,7 @@ from onnx_scatterx.proof.answer import Verdict
 from onnx_scatterx.proof.assumed import SAME_NAMES, SHORT_AXES
 from onnx_scatterx.proof.building import SizeKey, shown
 from onnx_scatterx.proof.core.arithmetic import integer
+from onnx_scatterx.proof.core.limits import ProofSpentError
 from onnx_scatterx.proof.core.logic import at_most, both, equal, negation
 from onnx_scatterx.proof.core.terms import Term, UnsupportedError, new_table
 from onnx_scatterx.proof.declarations import InputClause
@@ -60,7 +61,7 @@ class Question:
             with new_table(self.effort):
                 again = self.judged(fallback=True, **how)
                 others, assumed = verdicts(again), (*assumed, *again.assumed)
-        except UnsupportedError as error:
+        except (UnsupportedError, ProofSpentError) as error:
             others = dict.fromkeys(outputs, Verdict("unknown", str(error)))
         outputs = unless_proven(others, lambda v: Verdict("proven for the kernel", v.why))
         return judgement, outputs, tuple(dict.fromkeys(assumed))
@@ -71,7 +72,12 @@ class Question:
         for_sizes = None
         for least in (2, 1) if keys else ():  # 1 broadcasts, 0 is empty
             bounds = [InputClause(key, ">=", least) for key in keys]
-            assumed = self._proven(given=(*self.given, *bounds))
+            try:
+                assumed = self._proven(given=(*self.given, *bounds))
+            except ProofSpentError:
+                if for_sizes is None:
+                    raise
+                break
             if assumed is None:
                 break
             for_sizes = ForSizes(assumed, least=least)
@@ -122,6 +128,10 @@ class Question:
 def verdicts(judgement: Judgement) -> dict[str, Verdict]:
     """Return the verdict of a judgement for each output."""
     doubts = {name: judgement.doubt(output) for name, output in judgement.outputs.items()}
+    if judgement.stopped:
+        doubts = {
+            name: f"{why}; {judgement.stopped}" if why else "" for name, why in doubts.items()
+        }
     return {n: Verdict("unknown" if why else "proven", why) for n, why in doubts.items()}
 
 

@@ -155,7 +155,7 @@ def test_a_limit_is_named_and_raised(tmp_path: Path, capsys: pytest.CaptureFixtu
     line = ["verify", before, after, "--samples", "1"]
     assert main([*line, "--prove", "--effort", "0.000001"]) == 3
     said = capsys.readouterr().out
-    assert "the limit of steps in terms was reached: --effort 4 allows four times as much" in said
+    assert "the limit of work for a proof was reached: --effort 4 allows four times as much" in said
     assert main([*line, "--prove", "--effort", "1"]) == 0
     assert main([*line, "--effort", "4"]) == 2
     assert "--effort changes nothing unless --prove is given" in capsys.readouterr().err

@@ -13,9 +13,10 @@ from typing import Any, Literal
 
 import z3
 
+from onnx_scatterx.proof.core.limits import QUESTION, UNITS
 from onnx_scatterx.proof.core.logic import FALSE, TRUE, negation
 from onnx_scatterx.proof.core.lookups import ConstantArray
-from onnx_scatterx.proof.core.terms import Term, limit_of, step, walk
+from onnx_scatterx.proof.core.terms import Term, limit_of, present_table, step, walk
 from onnx_scatterx.proof.core.types import constant
 from onnx_scatterx.proof.core.witnesses import Witnesses, coordinates
 
@@ -158,6 +159,7 @@ QUICK, FULL, PAIR, ALL = 400_000, 4_000_000, 8_000_000, 40_000_000
 """The most units of Z3's work: for a question along the way, for a question that decides, for a
 pair of values that are guessed to be the same, and for a pair of models.
 """
+ALL_WORK = "Z3's work for all questions"
 _LARGEST = 2**32 - 1  # the largest limit that Z3 takes
 _MEMORY = 4096  # MB that Z3 may use for a question
 
@@ -203,6 +205,11 @@ class Solver:
     collecting: bool = False
     _anchors: dict[Term, frozenset[Term]] = field(default_factory=dict)
 
+    @property
+    def is_spent(self) -> bool:
+        """Whether no question can be asked any more."""
+        return self.spent >= self.budget
+
     def assume(self, fact: Term) -> None:
         """Add a statement to the facts."""
         for part in fact.args if fact.op == "and" else (fact,):
@@ -241,7 +248,7 @@ class Solver:
             return Decision("proven")
         left = self.budget - self.spent
         if left <= 0:
-            return Decision("limit", limit="Z3's work for all questions")
+            return Decision("limit", limit=ALL_WORK)
         facts = list(self.facts) if everything else self._relevant(roots)
         self.collecting = True
         try:
@@ -263,7 +270,9 @@ class Solver:
             solver.add(*encode.definition(part))
         before = _work(solver)
         result = solver.check()
-        self.spent += max(_work(solver) - before, 1000)
+        work = max(_work(solver) - before, 1000)
+        self.spent += work
+        present_table().account.charge(QUESTION + work // UNITS)
         self.asked += 1
         if result == z3.unsat:
             return Decision("proven")
@@ -280,11 +289,14 @@ class Solver:
         left = list(self.facts)
         taken: list[Term] = []
         while True:
-            near = [f for f in left if self._unknowns(f) & known or not self._unknowns(f)]
+            near: list[Term] = []
+            others: list[Term] = []
+            for fact in left:
+                unknowns = self._unknowns(fact)
+                (others if unknowns and unknowns.isdisjoint(known) else near).append(fact)
             if not near:
                 return taken
-            taken += near
-            left = [f for f in left if f not in set(near)]
+            taken, left = taken + near, others
             for fact in near:
                 known |= self._unknowns(fact)
 

@@ -16,6 +16,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from onnx_scatterx.proof.core.limits import Account, limit_reached
+
 Sort = Literal["integer", "condition", "data"]
 Monomial = tuple["Term", ...]
 
@@ -79,12 +81,19 @@ class Table:
     """All terms of one pair of models, numbered in the order of their creation.
 
     Each pair has a table of its own, so that no answer depends on earlier pairs. ``left`` are the
-    remaining steps, of ``steps`` in all. To look a term up is a step.
+    remaining steps, of ``steps`` in all. To look a term up is a step. ``account`` has the steps of
+    the proof, which may need several tables.
     """
 
     steps: int = STEPS
     left: int = STEPS
     known: dict[tuple[Any, ...], Term] = field(default_factory=dict)
+    account: Account = field(default_factory=Account)
+
+    def allow(self, steps: int) -> None:
+        """Allow so many steps in all."""
+        self.left += steps - self.steps
+        self.steps = steps
 
 
 _permanent = Table()  # the constants of the modules, which are in every table
@@ -93,9 +102,13 @@ _now: ContextVar[Table] = ContextVar("_now", default=_permanent)
 
 @contextmanager
 def new_table(effort: float = 1) -> Iterator[Table]:
-    """Let a block create terms in a new table; ``effort`` multiplies the steps of the table."""
-    steps = int(effort * STEPS)
-    table = Table(steps, steps, dict(_permanent.known))
+    """Let a block create terms in a new table; ``effort`` multiplies the steps of the table.
+
+    A table within the block of another one belongs to the same proof.
+    """
+    steps, outer = int(effort * STEPS), _now.get()
+    account = Account() if outer is _permanent else outer.account
+    table = Table(steps, steps, dict(_permanent.known), account)
     token = _now.set(table)
     try:
         yield table
@@ -116,17 +129,18 @@ def share(part: int) -> Iterator[None]:
         table.left = kept + max(table.left, 0)
 
 
+def present_table() -> Table:
+    """Return the table in which terms are created."""
+    return _now.get()
+
+
 def step(count: int = 1) -> None:
-    """Take some steps; WorkSpentError if fewer are left."""
+    """Take some steps; WorkSpentError or ProofSpentError if fewer are left."""
     table = _now.get()
     table.left -= count
+    table.account.charge(count)
     if table.left < 0 and table is not _permanent:
         raise WorkSpentError(limit_reached("steps in terms"))
-
-
-def limit_reached(limit: str) -> str:
-    """Return a sentence: a limit was reached, and how to raise it."""
-    return f"the limit of {limit} was reached: --effort 4 allows four times as much"
 
 
 def make(

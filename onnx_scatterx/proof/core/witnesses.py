@@ -7,7 +7,7 @@ question names. An added fact is true for any choice of points.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,6 +50,9 @@ class Witnesses:
     definitions: dict[str, Definition] = field(default_factory=dict)
     patterns: dict[Any, list[_Pattern]] = field(default_factory=dict)
     attached: dict[Term, dict[tuple[Term, frozenset[Term]], None]] = field(default_factory=dict)
+    _matches: dict[Term, list[Term | None]] = field(default_factory=dict)
+    _defined: dict[Term, list[Term]] = field(default_factory=dict)
+    _coordinates: dict[Term, frozenset[Term]] = field(default_factory=dict)
 
     def define(self, name: str, definition: Definition) -> None:
         """Note the properties of a function."""
@@ -77,14 +80,22 @@ class Witnesses:
         if all(a in points or not set(points) & set(walk([a])) for a in pattern.args):
             self.patterns.setdefault(pattern.data, []).append((pattern, tuple(points), fact))
 
-    def _matched(self, term: Term) -> Iterator[Term]:
-        for pattern, points, fact in self.patterns.get(term.data, ()):
-            bound: dict[Term, Term] = {}
-            if len(pattern.args) == len(term.args) and all(
-                (bound.setdefault(a, b) if a in points and a is not ZERO else a) is b
-                for a, b in zip(pattern.args, term.args, strict=True)
-            ):
-                yield fact(tuple(bound.get(p, ZERO) for p in points))
+    def _matched(self, term: Term) -> list[Term]:
+        """Return the facts of the patterns that match a term; those of new patterns are added."""
+        facts, patterns = self._matches.setdefault(term, []), self.patterns.get(term.data, ())
+        facts.extend(_instance(term, pattern) for pattern in patterns[len(facts) :])
+        return [fact for fact in facts if fact is not None]
+
+    def _facts_of(self, term: Term, definition: Definition) -> list[Term]:
+        if term not in self._defined:
+            self._defined[term] = list(definition.facts(term))
+        return self._defined[term]
+
+    def _named_by(self, fact: Term) -> frozenset[Term]:
+        """Return the coordinates that a fact names."""
+        if fact not in self._coordinates:
+            self._coordinates[fact] = frozenset(coordinates(fact))
+        return self._coordinates[fact]
 
     def facts_for(self, roots: Iterable[Term]) -> list[Term]:
         """Return the facts that are added to a question.
@@ -93,7 +104,7 @@ class Witnesses:
         axis is not empty.
         """
         roots = list(roots)
-        spoken = frozenset(coordinates(*roots))
+        spoken = frozenset().union(*map(self._named_by, roots))
 
         def attached(terms: Iterable[Term]) -> list[Term]:
             pairs = (pair for term in terms for pair in self.attached.get(term, ()))
@@ -120,7 +131,7 @@ class Witnesses:
                 definition = self.definitions.get(term.data[0])
                 if definition is None:
                     continue
-                made.extend(definition.facts(term))
+                made.extend(self._facts_of(term, definition))
                 universals.extend(definition.universals(term))
                 if definition.limit is not None:
                     points[term] = definition.limit(term)
@@ -129,7 +140,7 @@ class Witnesses:
                     if (i, point) not in used:
                         used.add((i, point))
                         made.append(universal.instance(point))
-            made = [f for f in made if spoken.issuperset(coordinates(f))]
+            made = [f for f in made if self._named_by(f) <= spoken]
             made += attached(seen)  # last, because new terms may have attached more
             facts.update(dict.fromkeys(made))
             fresh = [t for t in walk(made) if t not in seen]
@@ -137,6 +148,18 @@ class Witnesses:
                 break
         facts.update(dict.fromkeys(attached(fresh)))
         return list(facts)
+
+
+def _instance(term: Term, pattern: _Pattern) -> Term | None:
+    """Return the fact of a pattern about a term; None if the term does not match."""
+    shape, points, fact = pattern
+    bound: dict[Term, Term] = {}
+    if len(shape.args) != len(term.args) or not all(
+        (bound.setdefault(a, b) if a in points and a is not ZERO else a) is b
+        for a, b in zip(shape.args, term.args, strict=True)
+    ):
+        return None
+    return fact(tuple(bound.get(p, ZERO) for p in points))
 
 
 def coordinates(*terms: Term) -> list[Term]:
