@@ -101,6 +101,8 @@ class Operator:
 
     TopK and Unique choose the elements of their first output.
     """
+    keeps_all: bool = False
+    """Each element of the first input is in the output, unless an axis is broadcast to no size."""
     keeps_order: bool = False
     """The output has all elements of the first input, in row-major order."""
     rounding: Rounding = Rounding.UNKNOWN

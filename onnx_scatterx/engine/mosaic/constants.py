@@ -12,8 +12,8 @@ from onnx_scatterx.engine.budget import LIMITS
 from onnx_scatterx.graphs import constant, made_by
 from onnx_scatterx.operators import those
 
-_MOVES = those(lambda row: row.moves == (0,))
-"""Each element of what these give is an element of the first input."""
+_MOVES = those(lambda row: row.keeps_all)
+"""What these give has the elements of the first input. A part of a constant is written anew."""
 
 
 class Constants:
