@@ -86,7 +86,7 @@ class Refusals:
 
     @property
     def are_final(self) -> bool:
-        """Whether there are enough, at sizes and limits each of which had several values.
+        """Whether there are enough, and no size and no limit was the same in all of them.
 
         >>> refusals = Refusals()
         >>> for size in range(5):

@@ -89,6 +89,7 @@ class Snapshot:
             *(node.op_type, node.domain, node.overload, node.name, node.doc_string),
             [None if value is None else value.name for value in node.inputs],
             *(_values(node.outputs), attributes, dict(node.metadata_props)),
+            [attribute.ref_attr_name for attribute in attributes],  # equal attributes may differ
             *(node.device_configurations, self._held(attributes) if attributes else None),
         )
 

@@ -277,3 +277,16 @@ def test_it_is_what_onnx_ir_writes(change: Callable[[ir.Model], None], version: 
         del part.functions[:]
         part.functions.extend(functions)
     assert difference(found, fresh) is None
+
+
+def test_a_node_of_a_function_may_refer_to_another_attribute() -> None:
+    message = onnx.parser.parse_model("""<ir_version: 10, opset_import: ["" : 18, "own" : 1]>
+        g (float[N, M] x) => (float[A, B] y) { y = own.F <p = 0, q = 1> (x) }
+        <domain: "own", opset_import: ["" : 18]> F <p, q> (x) => (y) {
+            y = Concat <axis : int = @p> (x, x) }""")
+    model = from_proto(message)
+    original = Original(message, model)
+    node = model.functions["own", "F", ""].graph.node(0)
+    node.attributes["axis"] = ir.RefAttr("axis", "q", ir.AttributeType.INT)
+    found = original.merged(model)
+    assert found.functions[0].node[0].attribute[0].ref_attr_name == "q"
