@@ -15,7 +15,7 @@ lies in. The source of a cell is a ``View`` of a tensor, or two, ``Reduced``. A 
 **What it may ask.** A ``Context`` has what is known of the values and scatters of the graph, the
 target, and what writes nodes. A ``Planner`` also has the best plans for parts of a region.
 ``Facts`` prove inequalities. A ``TensorValue`` is what is known of a tensor. ``made_by`` and
-``written`` read a node of the model, ``described`` says what is known of its operator, ``reached``
+``written`` read a node of the model, ``described`` says what is known of its operator, such as how its ``Rows`` run, ``reached``
 walks over nodes, and ``rounds`` parts updates that collide.
 
 **Its answer.** A ``Plan`` is a function that writes nodes; their number is its cost. Only where
@@ -65,10 +65,12 @@ from onnx_scatterx.engine.write import Reduction as Reduction
 from onnx_scatterx.graphs import made_by as made_by
 from onnx_scatterx.graphs import reached as reached
 from onnx_scatterx.graphs import written as written
+from onnx_scatterx.operators import Rows as Rows
 from onnx_scatterx.operators import described as described
 from onnx_scatterx.text import Detail as Detail
 from onnx_scatterx.text import Reason as Reason
 from onnx_scatterx.text import Refusal as Refusal
+from onnx_scatterx.text import RefusedError as RefusedError
 from onnx_scatterx.text import attempt as attempt
 from onnx_scatterx.text import granted as granted
 from onnx_scatterx.text import only as only

@@ -21,6 +21,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.rules import (
     Context,
+    Facts,
     Scatter,
     Shape,
     Symbol,
@@ -30,8 +31,6 @@ from onnx_scatterx.engine.rules import (
     made_by,
     only,
     refuse_unless,
-    term,
-    written,
 )
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
@@ -200,83 +199,42 @@ def placed(
     return w.axes("Unsqueeze", w.transpose(x, dtype, order), dtype, list(added))
 
 
-_Read = tuple[ir.Value, list[Row]]
-"""A tensor, and the rows of a NonZero by which it is read, in the order of its leading axes."""
+def is_repeated(other: Mask, mask: Mask, facts: Facts) -> bool:
+    """Return whether a mask is another one, repeated over more dims behind its own.
 
-
-def read_by_mask(
-    node: ir.Node, shape: Shape, scatter: Scatter, mask: Mask, context: Context
-) -> ir.Value:
-    """Return the tensor of a shape that a node reads where the mask of a scatter is true.
-
-    It is read by this mask, or by one that this mask repeats over more axes. Refuses any other
-    node.
-    """
-    indices, equal = granted(node.inputs[1]), scatter.facts.equal
-    rows = context.known(indices)
-    refuse_unless(rows.shape is not None)
-    read = _by_position if node.op_type == "Gather" else _by_rows
-    source, parts = read(node, rows, scatter, context)
-    own = granted(context.known(source).shape)
-    refuse_unless(len(own) == len(shape) and all(map(equal, own, shape)))
-    other = mask_under(parts, context)
-    refuse_unless(len(other.shape) == len(parts) and equal(rows.dims[0], other.count))
-    refuse_unless(_is_repeated(other, mask, scatter))
-    return source
-
-
-def _by_rows(node: ir.Node, rows: TensorValue, scatter: Scatter, context: Context) -> _Read:
-    """Return what a GatherND reads."""
-    source = granted(node.inputs[0])
-    refuse_unless(written(node, "batch_dims", 0) == 0 and len(rows.dims) == 2)
-    columns, index_map = granted(rows.dims[1].constant), granted(rows.index_map)
-    refuse_unless(1 <= columns <= len(scatter.data_shape))
-    parts = [granted(row_of(index_map.at({1: c}), context)) for c in range(columns)]
-    refuse_unless(all((row.row, row.dim) == (c, 0) for c, row in enumerate(parts)))
-    return source, parts
-
-
-def _by_position(node: ir.Node, rows: TensorValue, scatter: Scatter, context: Context) -> _Read:
-    """Return what a Gather reads by positions in its leading axes, which were flattened.
-
-    The position of element (a, b, c) of axes of A, B and C elements is (a * B + b) * C + c.
-    """
-    source, equal = granted(node.inputs[0]), scatter.facts.equal
-    refuse_unless(written(node, "axis", 0) == 0)
-    index_map, known = granted(rows.index_map), context.known
-    given = [row_of(term(atom), context) for atom in index_map.atoms]
-    parts = sorted((row for row in given if row is not None), key=lambda row: row.row)
-    refuse_unless(parts and all((row.row, row.dim) == (r, 0) for r, row in enumerate(parts)))
-    flat = made_by(source, "Flatten", "Reshape") if len(parts) > 1 else None
-    whole = source if flat is None else granted(flat.inputs[0])
-    shape, lines = granted(known(whole).shape), granted(known(source).shape)
-    refuse_unless(len(lines) + len(parts) == len(shape) + 1)
-    position = term(0)
-    for row in parts:
-        position = position * shape[row.row] + term(row.symbol)
-    refuse_unless(all(map(equal, lines[1:], shape[len(parts) :])) and equal(position, index_map))
-    return whole, parts
-
-
-def _is_repeated(other: Mask, mask: Mask, scatter: Scatter) -> bool:
-    """Return whether a mask is another one, repeated over the other axes of the data.
-
-    Then its true elements are those of the other one, each repeated for all the data behind it.
+    Then its true elements are those of the other one, each repeated for all of these dims.
     """
     if other.value is mask.value:
         return True
-    depth, equal = len(other.shape), scatter.facts.equal
-    if depth > len(mask.shape) or not all(map(equal, other.shape, mask.shape)):
+    depth = len(other.shape)
+    if depth > len(mask.shape) or not all(map(facts.equal, other.shape, mask.shape)):
         return False
-    repeated, data = range(depth, len(mask.shape)), scatter.data_shape
-    whole = all(equal(mask.shape[d], data[d]) for d in repeated)
-    return whole and _has_elements_of(mask.abstract, other.abstract, repeated)
+    return _has_elements_of(mask.abstract, other.abstract, range(depth, len(mask.shape)))
+
+
+def repeats(mask: Mask, depth: int) -> bool:
+    """Return whether a mask is the same at any place of its dims behind the first ones."""
+    index_map, table = _index_map(mask.abstract), mask.abstract.element_exprs
+    if index_map is not None and index_map.coords.isdisjoint(range(depth, len(mask.shape))):
+        return True
+    if table is None or not table.size:
+        return False
+    lines = table.reshape((*table.shape[:depth], -1))
+    return all(a is b for a, b in np.broadcast(lines, lines[..., :1]))
+
+
+def _index_map(value: TensorValue) -> Term | None:
+    """Return the elements of a tensor as a term without coordinates along dims of extent 1."""
+    if value.index_map is None:
+        return None
+    return value.index_map.at({d: 0 for d, n in enumerate(value.dims) if n.constant == 1})
 
 
 def _has_elements_of(mask: TensorValue, other: TensorValue, repeated: range) -> bool:
     """Return whether a mask's elements are those of another one, at any place in some dims."""
-    index_map, table, rows = mask.index_map, mask.element_exprs, other.element_exprs
-    if index_map is not None and index_map is other.index_map:
+    index_map, own = (_index_map(value) for value in (mask, other))
+    table, rows = mask.element_exprs, other.element_exprs
+    if index_map is not None and index_map is own:
         return index_map.coords.isdisjoint(repeated)
     if table is None or rows is None:
         return False
