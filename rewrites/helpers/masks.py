@@ -32,6 +32,7 @@ from onnx_scatterx.engine.rules import (
     only,
     refuse_unless,
 )
+from onnx_scatterx.rewrites.helpers.whole import same_but_ones
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 _ROUNDS = 8  # writes that may replace one by a mask
@@ -199,7 +200,7 @@ def placed(
     return w.axes("Unsqueeze", w.transpose(x, dtype, order), dtype, list(added))
 
 
-def is_repeated(other: Mask, mask: Mask, facts: Facts) -> bool:
+def is_repeated(other: Mask, mask: Mask, context: Context, facts: Facts) -> bool:
     """Return whether a mask is another one, repeated over more dims behind its own.
 
     Then its true elements are those of the other one, each repeated for all of these dims.
@@ -209,7 +210,34 @@ def is_repeated(other: Mask, mask: Mask, facts: Facts) -> bool:
     depth = len(other.shape)
     if depth > len(mask.shape) or not all(map(facts.equal, other.shape, mask.shape)):
         return False
-    return _has_elements_of(mask.abstract, other.abstract, range(depth, len(mask.shape)))
+    repeated = range(depth, len(mask.shape))
+    return _is_expanded(mask, other, context) or _has_elements_of(
+        mask.abstract, other.abstract, repeated
+    )
+
+
+def _is_expanded(mask: Mask, other: Mask, context: Context) -> bool:
+    """Return whether a mask is another one to which axes were added behind, and then broadcast."""
+    value = mask.value
+    kept = list(range(len(mask.shape)))  # for each axis of the value, the axis of the mask
+    while value is not other.value:
+        node = made_by(value, "Expand", "Unsqueeze", "Identity")
+        shape = (
+            None if node is None or node.inputs[0] is None else context.known(node.inputs[0]).shape
+        )
+        if node is None or node.graph is not context.graph or shape is None:
+            return False
+        value = granted(node.inputs[0])
+        if node.op_type == "Expand":
+            kept = kept[len(kept) - len(shape) :]
+        elif node.op_type == "Unsqueeze":
+            places = same_but_ones(shape, context.known(node.outputs[0]).dims, context.facts)
+            if places is None:
+                return False
+            at = {d: axis for d, axis in zip(places, kept, strict=True) if d is not None}
+            kept = [at.get(d, -1) for d in range(len(shape))]
+    ones = [n.constant == 1 for n in other.shape]
+    return all(k == d or one for d, (k, one) in enumerate(zip(kept, ones, strict=True)))
 
 
 def repeats(mask: Mask, depth: int) -> bool:

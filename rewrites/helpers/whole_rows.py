@@ -52,6 +52,7 @@ from onnx_scatterx.rewrites.helpers.masks import (
     repeats,
     row_of,
 )
+from onnx_scatterx.rewrites.helpers.row_part import axes_moved
 from onnx_scatterx.rewrites.helpers.whole import Has, Whole
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
@@ -208,7 +209,7 @@ class WholeRows:
         """Return the places at which a mask is true along one of its dims: every place of it."""
         known = self.context.known(value)
         row = granted(row_of(granted(known.index_map), self.context))
-        refuse_unless(row.dim == axis and known.dtype == _INT64)
+        refuse_unless(row.dim == axis and row.row < self.depth and known.dtype == _INT64)
         refuse_unless(all(d == axis or n.constant == 1 for d, n in enumerate(known.dims)))
         self._note(mask_under([row], self.context), known.dims[axis])
         size, rank = self.extents[row.row], len(known.dims)
@@ -222,7 +223,7 @@ class WholeRows:
         All the rows that it chooses must be there.
         """
         refuse_unless(len(other.shape) == self.depth and self.facts.equal(rows, other.count))
-        refuse_unless(is_repeated(other, self.mask, self.facts))
+        refuse_unless(is_repeated(other, self.mask, self.context, self.facts))
         if all(map(self.facts.equal, other.shape, self.extents)):
             self._read_by[self.depth] = other
 
@@ -310,7 +311,7 @@ def _unmoved(value: ir.Value, whole: Whole, context: Context) -> Whole:
     """Return a tensor that a value is, before nodes that only move its axes."""
     while True:
         whole = replace(whole, make=partial(_given, value))
-        before = attempt(partial(row_functions.axes_moved, value, context))
+        before = attempt(partial(axes_moved, value, context))
         if isinstance(before, Refusal):
             return whole
         value, moved = before
