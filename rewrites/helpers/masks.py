@@ -242,7 +242,7 @@ def _is_expanded(mask: Mask, other: Mask, context: Context) -> bool:
 
 def repeats(mask: Mask, depth: int) -> bool:
     """Return whether a mask is the same at any place of its dims behind the first ones."""
-    index_map, table = _index_map(mask.abstract), mask.abstract.element_exprs
+    index_map, table = index_map_of(mask.abstract), mask.abstract.element_exprs
     if index_map is not None and index_map.coords.isdisjoint(range(depth, len(mask.shape))):
         return True
     if table is None or not table.size:
@@ -251,7 +251,7 @@ def repeats(mask: Mask, depth: int) -> bool:
     return all(a is b for a, b in np.broadcast(lines, lines[..., :1]))
 
 
-def _index_map(value: TensorValue) -> Term | None:
+def index_map_of(value: TensorValue) -> Term | None:
     """Return the elements of a tensor as a term without coordinates along dims of extent 1."""
     if value.index_map is None:
         return None
@@ -260,7 +260,7 @@ def _index_map(value: TensorValue) -> Term | None:
 
 def _has_elements_of(mask: TensorValue, other: TensorValue, repeated: range) -> bool:
     """Return whether a mask's elements are those of another one, at any place in some dims."""
-    index_map, own = (_index_map(value) for value in (mask, other))
+    index_map, own = (index_map_of(value) for value in (mask, other))
     table, rows = mask.element_exprs, other.element_exprs
     if index_map is not None and index_map is own:
         return index_map.coords.isdisjoint(repeated)

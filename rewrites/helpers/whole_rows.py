@@ -47,6 +47,7 @@ from onnx_scatterx.rewrites.helpers.masks import (
     Mask,
     Row,
     as_bools,
+    index_map_of,
     is_repeated,
     mask_under,
     repeats,
@@ -208,7 +209,7 @@ class WholeRows:
     def _place(self, value: ir.Value, axis: int) -> Whole:
         """Return the places at which a mask is true along one of its dims: every place of it."""
         known = self.context.known(value)
-        row = granted(row_of(granted(known.index_map), self.context))
+        row = granted(row_of(granted(index_map_of(known)), self.context))
         refuse_unless(row.dim == axis and row.row < self.depth and known.dtype == _INT64)
         refuse_unless(all(d == axis or n.constant == 1 for d, n in enumerate(known.dims)))
         self._note(mask_under([row], self.context), known.dims[axis])
