@@ -21,6 +21,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.rules import (
     Context,
+    ElementOf,
     Facts,
     Scatter,
     Shape,
@@ -31,10 +32,12 @@ from onnx_scatterx.engine.rules import (
     made_by,
     only,
     refuse_unless,
+    term,
 )
 from onnx_scatterx.rewrites.helpers.whole import same_but_ones
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
+_VALUES = 1 << 12  # of an index, that are looked at
 _ROUNDS = 8  # writes that may replace one by a mask
 
 
@@ -198,6 +201,25 @@ def placed(
             x = w.node("Gather", [x, w.constant(np.array(i))], dtype, axis=r)
     order = sorted(range(len(by_mask.named)), key=lambda i: by_mask.named[i])
     return w.axes("Unsqueeze", w.transpose(x, dtype, order), dtype, list(added))
+
+
+def share_of(mask: Mask, context: Context) -> float:
+    """Return how many elements of a mask are true, on the average of what its index may be.
+
+    A mask that compares an index below E with one number, as a router's choice with an expert, is
+    true for one element in E. If nothing is known, all may be true, and the share is 1.
+    """
+    index_map = mask.abstract.index_map
+    given = index_map.all_atoms() if index_map is not None else set()
+    reads = [a for a in given if isinstance(a, Symbol) and ElementOf.read_by(a) is not None]
+    if index_map is None or len(reads) != 1:
+        return 1.0
+    low, high = context.facts.interval(term(reads[0]))
+    if not 0 <= high - low < _VALUES:
+        return 1.0
+    values = [index_map.replace({reads[0]: n}).constant for n in range(int(low), int(high) + 1)]
+    true = sum(value != 0 for value in values)
+    return true / len(values) if None not in values and true else 1.0
 
 
 def is_repeated(other: Mask, mask: Mask, context: Context, facts: Facts) -> bool:

@@ -31,6 +31,7 @@ from onnx_scatterx.engine.rules import (
     Context,
     Facts,
     Gather,
+    MultiplyAdds,
     Reason,
     Refusal,
     RefusedError,
@@ -52,6 +53,7 @@ from onnx_scatterx.rewrites.helpers.masks import (
     mask_under,
     repeats,
     row_of,
+    share_of,
 )
 from onnx_scatterx.rewrites.helpers.row_part import axes_moved
 from onnx_scatterx.rewrites.helpers.whole import Has, Whole
@@ -116,6 +118,12 @@ class WholeRows:
     def is_fixed(self, value: ir.Value, axis: int) -> bool:
         """Return whether a value is the same for all rows that run along an axis of it."""
         return axis < 0 or self.shape(value)[axis].constant == 1
+
+    def work_of(self, each: Term, dims: Sequence[int]) -> MultiplyAdds:
+        """Return the multiply-adds of a tensor with these dims of the mask, so many for a row."""
+        others = (n.constant for r, n in enumerate(self.extents) if r not in dims)
+        chosen = share_of(self.mask, self.context) * math.prod(n or 1 for n in others)
+        return MultiplyAdds(each, each * math.prod(self.sizes(dims), start=term(1)), 1 / chosen)
 
     def hit(self, dims: Sequence[int]) -> ir.Value:
         """Write where a row is chosen, over these dims of the mask: at any place of the others."""
