@@ -57,6 +57,6 @@ class MaskRule(ScatterRule):
             refuse_unless(target.allows_work(times), Reason.TOO_MUCH_WORK, why)
 
         def write() -> ir.Value:
-            return written_by_mask(by_mask, updates, context)
+            return written_by_mask(by_mask, rows, updates)
 
         return Plan(write, multiply_adds=work)

@@ -39,8 +39,9 @@ class MaskedScatterRule(ScatterRule):
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         by_mask = masked(scatter, context)
         source, dim = _source(scatter, context), by_mask.dim
-        updates = whole_rows(by_mask, context).counted(source, dim, is_long=True)
-        return Plan(lambda: written_by_mask(by_mask, updates, context))
+        rows = whole_rows(by_mask, context)
+        updates = rows.counted(source, dim, is_long=True)
+        return Plan(lambda: written_by_mask(by_mask, rows, updates))
 
 
 def _source(scatter: Scatter, context: Context) -> ir.Value:

@@ -2,8 +2,9 @@
 
     y = ScatterND(x, Transpose(NonZero(m)), f(h[m]))        y = Where(m, f(h), x)
 
-If several elements of the mask name one element of the data, as a token is given to an expert by
-the first choice or by the second, it is written in rounds, in their order (``Masked.rounds``).
+If several elements of the mask may name one element of the data, it is written in rounds, in their
+order (``Masked.rounds``). If at most one of them is true, as a token is given to an expert by the
+first choice or by the second, one round is enough: what is read by the mask is summed before.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.rules import Context, Reduction, made_by, refuse_unless
-from onnx_scatterx.rewrites.helpers.masks import Masked, fitting, placed
+from onnx_scatterx.rewrites.helpers.masks import Masked, fitting, is_one_of, over_axes, placed
 from onnx_scatterx.rewrites.helpers.whole import Whole, written
 from onnx_scatterx.rewrites.helpers.whole_rows import WholeRows
 
@@ -24,17 +25,30 @@ _BOOL = ir.DataType.BOOL
 def whole_rows(by_mask: Masked, context: Context, *, counts: bool = False) -> WholeRows:
     """Return what follows the updates of a masked write to all rows of the data."""
     fitted = partial(fitting, by_mask, context)
+    mask, several = by_mask.mask, len(by_mask.rounds) > 1
+    merged = by_mask.unnamed if several and is_one_of(mask, by_mask.unnamed, context) else []
     return WholeRows(
-        by_mask.mask, by_mask.sizes, fitted, context, by_mask.scatter.facts, counts=counts
+        mask,
+        by_mask.sizes,
+        fitted,
+        context,
+        by_mask.scatter.facts,
+        counts=counts,
+        merged=tuple(merged),
     )
 
 
-def written_by_mask(by_mask: Masked, updates: Whole, context: Context) -> ir.Value:
+def written_by_mask(by_mask: Masked, rows: WholeRows, updates: Whole) -> ir.Value:
     """Write a masked write of updates that are tensors of all rows."""
-    s, w = by_mask.scatter, context.writer
+    s, context = by_mask.scatter, rows.context
+    w, others = context.writer, [c for c, _ in by_mask.others]
+    reduction = Reduction(w, s.reduction, s.dtype)
     dims = [r for r in by_mask.unnamed if r in updates.dims and len(by_mask.rounds) > 1]
-    new = written(_over_data(by_mask, updates, dims), context)
-    others, x = [c for c, _ in by_mask.others], s.data
+    new, x = written(_over_data(by_mask, updates, dims), context), s.data
+    if rows.merged:
+        named = [r for r, axis in enumerate(by_mask.axes) if axis is not None]
+        hit = over_axes(rows.hit(named), _BOOL, by_mask, context, others)
+        return reduction.where(hit, x, new)
     narrow = _before_broadcast(by_mask)
     mask = fitting(by_mask, context) if narrow is None else narrow
     for at in by_mask.rounds:
@@ -43,7 +57,7 @@ def written_by_mask(by_mask: Masked, updates: Whole, context: Context) -> ir.Val
         for r, i in zip(by_mask.unnamed, at, strict=True):
             if r in dims:
                 here = w.node("Gather", [here, w.constant(np.array(i))], s.dtype, axis=0)
-        x = Reduction(w, s.reduction, s.dtype).where(hit, x, here)
+        x = reduction.where(hit, x, here)
     return x
 
 

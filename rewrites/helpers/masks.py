@@ -33,6 +33,7 @@ from onnx_scatterx.engine.rules import (
     only,
     refuse_unless,
     term,
+    written,
 )
 from onnx_scatterx.rewrites.helpers.whole import same_but_ones
 
@@ -199,8 +200,52 @@ def placed(
     else:
         for r, i in reversed(list(zip(by_mask.unnamed, at, strict=True))):
             x = w.node("Gather", [x, w.constant(np.array(i))], dtype, axis=r)
-    order = sorted(range(len(by_mask.named)), key=lambda i: by_mask.named[i])
+    return over_axes(x, dtype, by_mask, context, added)
+
+
+def over_axes(
+    x: ir.Value, dtype: ir.DataType, by_mask: Masked, context: Context, added: Iterable[int]
+) -> ir.Value:
+    """Write a tensor over the mask's dims that have an axis as one over these axes, ascending."""
+    w, order = context.writer, sorted(range(len(by_mask.named)), key=lambda i: by_mask.named[i])
     return w.axes("Unsqueeze", w.transpose(x, dtype, order), dtype, list(added))
+
+
+def is_one_of(mask: Mask, dims: Iterable[int], context: Context) -> bool:
+    """Return whether a mask is true at one place of some of its dims, at most, wherever it is.
+
+    It compares the places of the largest elements with one number: TopK names each of them once.
+    """
+    index_map, (dim, *more) = mask.abstract.index_map, list(dims)
+    reads = _elements_of(index_map)
+    if index_map is None or more or len(reads) != 1:
+        return False
+    (read,) = reads
+    value = granted(ElementOf.read_by(read))
+    best = made_by(value, "TopK")
+    rank = context.known(value).rank
+    if best is None or rank is None or value is not best.outputs[1]:
+        return False
+    axis = written(best, "axis", -1)
+    if axis is None or read.parts[axis % rank].dim != dim:
+        return False
+    if any(dim in part.coords for i, part in enumerate(read.parts) if i != axis % rank):
+        return False
+    return sum(value != 0 for value in _values_at(index_map, read, context)) == 1
+
+
+def _elements_of(index_map: Term | None) -> list[Symbol]:
+    """Return the elements of other tensors that a term reads."""
+    atoms = set[object]() if index_map is None else {*index_map.all_atoms()}
+    return [a for a in atoms if isinstance(a, Symbol) and ElementOf.read_by(a) is not None]
+
+
+def _values_at(index_map: Term, read: Symbol, context: Context) -> list[int | None]:
+    """Return a term at each value that the element may have; nothing if there are many."""
+    low, high = context.facts.interval(term(read))
+    if not 0 <= high - low < _VALUES:
+        return []
+    return [index_map.replace({read: n}).constant for n in range(int(low), int(high) + 1)]
 
 
 def share_of(mask: Mask, context: Context) -> float:
@@ -210,16 +255,14 @@ def share_of(mask: Mask, context: Context) -> float:
     true for one element in E. If nothing is known, all may be true, and the share is 1.
     """
     index_map = mask.abstract.index_map
-    given = index_map.all_atoms() if index_map is not None else set()
-    reads = [a for a in given if isinstance(a, Symbol) and ElementOf.read_by(a) is not None]
-    if index_map is None or len(reads) != 1:
-        return 1.0
-    low, high = context.facts.interval(term(reads[0]))
-    if not 0 <= high - low < _VALUES:
-        return 1.0
-    values = [index_map.replace({reads[0]: n}).constant for n in range(int(low), int(high) + 1)]
+    reads = _elements_of(index_map)
+    values = (
+        _values_at(index_map, reads[0], context)
+        if index_map is not None and len(reads) == 1
+        else []
+    )
     true = sum(value != 0 for value in values)
-    return true / len(values) if None not in values and true else 1.0
+    return true / len(values) if true and None not in values else 1.0
 
 
 def is_repeated(other: Mask, mask: Mask, context: Context, facts: Facts) -> bool:

@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import permutations
 
 import numpy as np
@@ -59,6 +59,7 @@ from onnx_scatterx.rewrites.helpers.row_part import axes_moved
 from onnx_scatterx.rewrites.helpers.whole import Has, Whole
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
+_SUMMED = (ir.DataType.FLOAT, ir.DataType.DOUBLE, ir.DataType.INT32, ir.DataType.INT64)
 _NODES = 256  # that are followed for one scatter
 
 
@@ -68,7 +69,8 @@ class WholeRows:
 
     The dims of the mask have these ``extents`` in the tensors, and ``fitted`` writes the mask with
     them. The rows are those of the first ``depth`` dims; further dims repeat them. If ``counts``,
-    an operand may be read by the running count of the mask, beside another one.
+    an operand may be read by the running count of the mask, beside another one. At most one place
+    of the ``merged`` dims is true, wherever it is: what is read there needs no such dims.
     """
 
     mask: Mask
@@ -77,6 +79,7 @@ class WholeRows:
     context: Context
     facts: Facts
     counts: bool = False
+    merged: tuple[int, ...] = ()
     depth: int = field(init=False)
     _read_by: dict[int, Mask] = field(default_factory=dict)
     _seen: dict[tuple[ir.Value, int, int, Has], Whole | Refusal] = field(default_factory=dict)
@@ -122,8 +125,13 @@ class WholeRows:
     def work_of(self, each: Term, dims: Sequence[int]) -> MultiplyAdds:
         """Return the multiply-adds of a tensor with these dims of the mask, so many for a row."""
         others = (n.constant for r, n in enumerate(self.extents) if r not in dims)
-        chosen = share_of(self.mask, self.context) * math.prod(n or 1 for n in others)
+        chosen = self._share * math.prod(n or 1 for n in others)
         return MultiplyAdds(each, each * math.prod(self.sizes(dims), start=term(1)), 1 / chosen)
+
+    @cached_property
+    def _share(self) -> float:
+        """The share of the elements of the mask that are true."""
+        return share_of(self.mask, self.context)
 
     def hit(self, dims: Sequence[int]) -> ir.Value:
         """Write where a row is chosen, over these dims of the mask: at any place of the others."""
@@ -133,9 +141,9 @@ class WholeRows:
         gone = [r for r in range(depth) if r not in dims]
         if not gone:
             return x
-        number = w.cast(x, _BOOL, ir.DataType.INT32)
-        axes = w.constant(gone)
-        most = w.node("ReduceMax", [number, axes], ir.DataType.INT32, keepdims=0)
+        # Of floats: no term is made of the elements of a mask.
+        number = w.cast(x, _BOOL, ir.DataType.FLOAT)
+        most = w.node("ReduceMax", [number, w.constant(gone)], ir.DataType.FLOAT, keepdims=0)
         return w.node("Cast", [most], _BOOL, to=_BOOL.value)
 
     def guarded(
@@ -182,7 +190,8 @@ class WholeRows:
                 at = w.node("Min", [at, last], _INT64)
             return w.node("Gather", [x, at], dtype, axis=axis)
 
-        return Whole(make, dtype, axis, dims, shape, tuple(range(len(shape))), is_read=True)
+        order = tuple(range(len(shape)))
+        return self._merged(Whole(make, dtype, axis, dims, shape, order, is_read=True))
 
     def _mask(self, depth: int) -> ir.Value:
         """Write the mask over its first dims, which the others repeat."""
@@ -198,18 +207,40 @@ class WholeRows:
         total = math.prod(sizes, start=term(1))
         return self.context.numbers.reshape(count, _INT64, (total,), sizes, self.facts)
 
+    def _merged(self, whole: Whole) -> Whole:
+        """Return a tensor of rows without the merged dims: the elements where the mask is true."""
+        gone = [r for r in whole.dims if r in self.merged]
+        if not gone:
+            return whole
+        refuse_unless(whole.dtype in _SUMMED)
+        w, count = self.context.writer, len(self.extents)
+        whole = whole.with_dims(range(count))
+        axes, rank = [whole.axis + r for r in self.merged], len(whole.order)
+        dims = tuple(r for r in range(count) if r not in self.merged)
+        shape = [n for d, n in enumerate(whole.sizes) if d not in axes]
+        shape[whole.axis : whole.axis + len(dims)] = self.sizes(dims)
+
+        def make(made: list[ir.Value]) -> ir.Value:
+            x = self.guarded(made[0], whole.dtype, range(count), whole.axis, 0, rank)
+            return w.node("ReduceSum", [x, w.constant(axes)], whole.dtype, keepdims=0)
+
+        order = tuple(range(len(shape)))
+        return Whole(
+            make, whole.dtype, whole.axis, dims, tuple(shape), order, is_read=True, parts=(whole,)
+        )
+
     def _of(self, value: ir.Value, axis: int, has: Has) -> Whole:
         if self.is_fixed(value, axis):
             shape, kind = self.shape(value), self.dtype(value)
             order = tuple(d for d in range(len(shape)) if d != axis)
             return Whole(partial(_given, value), kind, axis, (), shape, order)
-        place = attempt(lambda: self._place(value, axis))
+        place = attempt(lambda: self._merged(self._place(value, axis)))
         if isinstance(place, Whole):
             return place
         node = granted(value.producer())
         refuse_unless(node.domain == "" and node.graph is self.context.graph)
         if described(node).reads:
-            read = attempt(lambda: self._read(node, axis))
+            read = attempt(lambda: self._merged(self._read(node, axis)))
             if isinstance(read, Whole):
                 return read
         return row_functions.whole_of(self, node, value, axis, has)
