@@ -25,15 +25,18 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.rules import (
     Context,
+    Detail,
     Plan,
     Reason,
     Refusal,
     Scatter,
     ScatterRule,
     attempt,
+    refuse_unless,
 )
 from onnx_scatterx.rewrites.helpers.masked_write import whole_rows, written_by_mask
 from onnx_scatterx.rewrites.helpers.masks import masked
+from onnx_scatterx.rewrites.helpers.whole import multiply_adds
 
 
 class MaskRule(ScatterRule):
@@ -41,17 +44,19 @@ class MaskRule(ScatterRule):
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         by_mask, target = masked(scatter, context), context.target
-        chooses = target.has("NonZero") and not target.static_only
-        rows = whole_rows(by_mask, context, counts=not chooses)
+        rows = whole_rows(by_mask, context, counts=not target.chooses_rows)
         updates = attempt(lambda: rows.of(scatter.updates, by_mask.dim))
         if isinstance(updates, Refusal):
             return Refusal(Reason.UNKNOWN_INDICES, "whether the updates are in the mask's order")
         if updates.is_computed and by_mask.others and target.is_timed:
             return Refusal(Reason.NO_GAIN, "the mask may select few rows")
-        if chooses and updates.work.constant != 0:
-            return Refusal(Reason.NO_GAIN, "a function of all rows multiplies more")
+        work = multiply_adds(updates)
+        if work is not None:
+            times = max(1.0, work.times)
+            why = Detail("{:g} times as many multiply-adds", times)
+            refuse_unless(target.allows_work(times), Reason.TOO_MUCH_WORK, why)
 
         def write() -> ir.Value:
             return written_by_mask(by_mask, updates, context)
 
-        return Plan(write)
+        return Plan(write, multiply_adds=work)

@@ -21,6 +21,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.rules import (
     Context,
+    ElementOf,
     Facts,
     Scatter,
     Shape,
@@ -31,10 +32,12 @@ from onnx_scatterx.engine.rules import (
     made_by,
     only,
     refuse_unless,
+    term,
 )
 from onnx_scatterx.rewrites.helpers.whole import same_but_ones
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
+_VALUES = 1 << 12  # of an index, that are looked at
 _ROUNDS = 8  # writes that may replace one by a mask
 
 
@@ -200,6 +203,25 @@ def placed(
     return w.axes("Unsqueeze", w.transpose(x, dtype, order), dtype, list(added))
 
 
+def share_of(mask: Mask, context: Context) -> float:
+    """Return how many elements of a mask are true, on the average of what its index may be.
+
+    A mask that compares an index below E with one number, as a router's choice with an expert, is
+    true for one element in E. If nothing is known, all may be true, and the share is 1.
+    """
+    index_map = mask.abstract.index_map
+    given = index_map.all_atoms() if index_map is not None else set()
+    reads = [a for a in given if isinstance(a, Symbol) and ElementOf.read_by(a) is not None]
+    if index_map is None or len(reads) != 1:
+        return 1.0
+    low, high = context.facts.interval(term(reads[0]))
+    if not 0 <= high - low < _VALUES:
+        return 1.0
+    values = [index_map.replace({reads[0]: n}).constant for n in range(int(low), int(high) + 1)]
+    true = sum(value != 0 for value in values)
+    return true / len(values) if None not in values and true else 1.0
+
+
 def is_repeated(other: Mask, mask: Mask, context: Context, facts: Facts) -> bool:
     """Return whether a mask is another one, repeated over more dims behind its own.
 
@@ -242,7 +264,7 @@ def _is_expanded(mask: Mask, other: Mask, context: Context) -> bool:
 
 def repeats(mask: Mask, depth: int) -> bool:
     """Return whether a mask is the same at any place of its dims behind the first ones."""
-    index_map, table = _index_map(mask.abstract), mask.abstract.element_exprs
+    index_map, table = index_map_of(mask.abstract), mask.abstract.element_exprs
     if index_map is not None and index_map.coords.isdisjoint(range(depth, len(mask.shape))):
         return True
     if table is None or not table.size:
@@ -251,7 +273,7 @@ def repeats(mask: Mask, depth: int) -> bool:
     return all(a is b for a, b in np.broadcast(lines, lines[..., :1]))
 
 
-def _index_map(value: TensorValue) -> Term | None:
+def index_map_of(value: TensorValue) -> Term | None:
     """Return the elements of a tensor as a term without coordinates along dims of extent 1."""
     if value.index_map is None:
         return None
@@ -260,7 +282,7 @@ def _index_map(value: TensorValue) -> Term | None:
 
 def _has_elements_of(mask: TensorValue, other: TensorValue, repeated: range) -> bool:
     """Return whether a mask's elements are those of another one, at any place in some dims."""
-    index_map, own = (_index_map(value) for value in (mask, other))
+    index_map, own = (index_map_of(value) for value in (mask, other))
     table, rows = mask.element_exprs, other.element_exprs
     if index_map is not None and index_map is own:
         return index_map.coords.isdisjoint(repeated)

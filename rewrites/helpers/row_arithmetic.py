@@ -1,7 +1,7 @@
 """All rows of element-wise operators and products.
 
 MatMul(x[m], W)         MatMul(x, W)
-x[m] * w[top, idx]      x * w          operands are broadcast with the dims of the mask that they have
+x[m] * w[top, idx]      x * w           each operand has the dims of the mask that it needs
 """
 
 from __future__ import annotations

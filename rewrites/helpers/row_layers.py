@@ -47,14 +47,22 @@ def batch(part: Part) -> Whole:
 
 
 def regions(part: Part) -> Whole:
-    """RoiAlign: each region alone; the maps are the same for all."""
+    """RoiAlign: each region alone; the maps are the same for all.
+
+    ONNX Runtime refuses regions that are not finite.
+    """
     refuse_unless(part.axis == 0)
     boxes, batch = part.followed(1, 0), indices_of(part, 2, 0)
     refuse_unless(boxes.dims == batch.dims)
-    inner = Part(part.rows, part.node, part.input(2), 0, part.has)
-    safe = guarded(inner, batch, boxes.dims, 0, 1)
-    flat = part.flattened(boxes), part.flattened(safe)
+    whole = (_harmless(part, i, x) for i, x in ((1, boxes), (2, batch)))
+    flat = [part.flattened(x) for x in whole]
     return part.unflattened(part.node_of([part.input(0), *flat], boxes.dims))
+
+
+def _harmless(part: Part, i: int, x: Whole) -> Whole:
+    """Return rows of an input that are zeros where they are not chosen."""
+    inner = Part(part.rows, part.node, part.input(i), 0, part.has)
+    return guarded(inner, x, x.dims, 0, inner.rank)
 
 
 def before(part: Part) -> Whole:

@@ -112,7 +112,6 @@ class Part:
     ) -> Whole:
         """Return all rows of the output, as a function writes them."""
         shape = self.whole_shape(dims)
-        each = [p.work for p in parts] + ([] if work is None else [work])
         return Whole(
             make,
             self.dtype,
@@ -122,7 +121,7 @@ class Part:
             tuple(range(len(shape))),
             any(p.is_read for p in parts),
             tuple(parts),
-            sum(each, start=term(0)),
+            None if work is None else self.rows.work_of(work, dims),
         )
 
     def whole_shape(self, dims: Sequence[int]) -> Shape:
@@ -161,7 +160,7 @@ class Part:
             return numbers.reshape(made[0], x.dtype, x.sizes, shape, self.facts)
 
         order = tuple(range(len(shape)))
-        return Whole(make, x.dtype, x.axis, x.dims, shape, order, x.is_read, (x,), x.work)
+        return Whole(make, x.dtype, x.axis, x.dims, shape, order, x.is_read, (x,))
 
     def unflattened(self, x: Whole) -> Whole:
         """Return the output of a node of a flattened tensor with its dims of the mask."""
@@ -206,9 +205,7 @@ def guarded(
 
     places = tuple(range(full))
     shape, parts = tuple(sizes), (inner,)
-    return Whole(
-        make, own.dtype, part.axis, tuple(dims), shape, places, own.is_read, parts, own.work
-    )
+    return Whole(make, own.dtype, part.axis, tuple(dims), shape, places, own.is_read, parts)
 
 
 def constant(part: Part, array: np.ndarray) -> Whole:
@@ -234,7 +231,7 @@ def indices_of(part: Part, i: int, axis: int) -> Whole:
     def make(made: list[ir.Value]) -> ir.Value:
         return w.cast(made[0], x.dtype, dtype)
 
-    return replace(as_base(x), make=make, dtype=dtype, parts=(x,))
+    return replace(as_base(x), make=make, dtype=dtype, parts=(x,), work=None)
 
 
 def as_base(x: Whole) -> Whole:
@@ -255,7 +252,7 @@ def everywhere(part: Part, x: Whole, dims: Sequence[int]) -> Whole:
         return w.node("Expand", [made[0], sizes], x.dtype)
 
     places = tuple(range(len(shape)))
-    return Whole(make, x.dtype, x.axis, tuple(dims), shape, places, x.is_read, (x,), x.work)
+    return Whole(make, x.dtype, x.axis, tuple(dims), shape, places, x.is_read, (x,))
 
 
 def axes_moved(value: ir.Value, context: Context) -> tuple[ir.Value, list[int | None]]:

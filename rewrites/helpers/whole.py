@@ -11,12 +11,19 @@ its elements do not depend: ``x[top]``, where ``top`` is one row of ``NonZero(m)
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.rules import Context, Facts, Shape, Term, refuse_unless, term
+from onnx_scatterx.engine.rules import (
+    Context,
+    Facts,
+    MultiplyAdds,
+    Shape,
+    refuse_unless,
+    term,
+)
 
 Make = Callable[[list[ir.Value]], ir.Value]
 """Writes a tensor, given those that it is computed from."""
@@ -45,7 +52,7 @@ class Whole:
     The ``dims`` of the mask, ascending, stand at ``axis``. ``make`` writes a tensor of ``shape``
     from the ``parts``. Axis d of the result is axis ``order[d]`` of this tensor, or a new one of
     extent 1; axes that are in no place have extent 1. If ``is_read``, rows are read by the mask.
-    ``work`` is the number of multiply-adds for each row, with those of the parts.
+    ``work`` are its own multiply-adds, without those of the parts.
     """
 
     make: Make
@@ -56,7 +63,7 @@ class Whole:
     order: tuple[int | None, ...]
     is_read: bool = False
     parts: tuple[Whole, ...] = ()
-    work: Term = field(default_factory=lambda: term(0))
+    work: MultiplyAdds | None = None
 
     @property
     def sizes(self) -> Shape:
@@ -81,6 +88,25 @@ class Whole:
         end = self.axis + len(self.dims)
         order = [*range(self.axis), *map(at.get, dims), *range(end, len(self.order))]
         return replace(self.moved(order, self.axis), dims=tuple(dims))
+
+
+def multiply_adds(whole: Whole) -> MultiplyAdds | None:
+    """Return the multiply-adds of a tensor, with those of its parts; None if there are none."""
+    found = dict[object, MultiplyAdds]()
+    waiting = [whole]
+    seen = set[object]()
+    while waiting:
+        here = waiting.pop()
+        if here.make not in seen:
+            seen.add(here.make)
+            waiting += here.parts
+            if here.work is not None:
+                found[here.make] = here.work
+    if not found:
+        return None
+    each = sum((work.each for work in found.values()), start=term(0))
+    total = sum((work.total for work in found.values()), start=term(0))
+    return MultiplyAdds(each, total, max(work.times for work in found.values()))
 
 
 def written(whole: Whole, context: Context) -> ir.Value:

@@ -31,6 +31,7 @@ from onnx_scatterx.engine.rules import (
     Context,
     Facts,
     Gather,
+    MultiplyAdds,
     Reason,
     Refusal,
     RefusedError,
@@ -47,10 +48,12 @@ from onnx_scatterx.rewrites.helpers.masks import (
     Mask,
     Row,
     as_bools,
+    index_map_of,
     is_repeated,
     mask_under,
     repeats,
     row_of,
+    share_of,
 )
 from onnx_scatterx.rewrites.helpers.row_part import axes_moved
 from onnx_scatterx.rewrites.helpers.whole import Has, Whole
@@ -115,6 +118,12 @@ class WholeRows:
     def is_fixed(self, value: ir.Value, axis: int) -> bool:
         """Return whether a value is the same for all rows that run along an axis of it."""
         return axis < 0 or self.shape(value)[axis].constant == 1
+
+    def work_of(self, each: Term, dims: Sequence[int]) -> MultiplyAdds:
+        """Return the multiply-adds of a tensor with these dims of the mask, so many for a row."""
+        others = (n.constant for r, n in enumerate(self.extents) if r not in dims)
+        chosen = share_of(self.mask, self.context) * math.prod(n or 1 for n in others)
+        return MultiplyAdds(each, each * math.prod(self.sizes(dims), start=term(1)), 1 / chosen)
 
     def hit(self, dims: Sequence[int]) -> ir.Value:
         """Write where a row is chosen, over these dims of the mask: at any place of the others."""
@@ -208,7 +217,7 @@ class WholeRows:
     def _place(self, value: ir.Value, axis: int) -> Whole:
         """Return the places at which a mask is true along one of its dims: every place of it."""
         known = self.context.known(value)
-        row = granted(row_of(granted(known.index_map), self.context))
+        row = granted(row_of(granted(index_map_of(known)), self.context))
         refuse_unless(row.dim == axis and row.row < self.depth and known.dtype == _INT64)
         refuse_unless(all(d == axis or n.constant == 1 for d, n in enumerate(known.dims)))
         self._note(mask_under([row], self.context), known.dims[axis])

@@ -76,12 +76,21 @@ class Region(NamedTuple):
         return cls(mosaic.cells, tuple(term(0) for _ in mosaic.shape), mosaic.shape)
 
 
+class MultiplyAdds(NamedTuple):
+    """The multiply-adds of a function that was done for chosen rows, and is done for all rows."""
+
+    each: Term  # for each chosen row
+    total: Term  # for all rows
+    times: float  # how many times as many as for the chosen rows, on the average
+
+
 @dataclass(frozen=True)
 class Plan:
     """A way to write a value. The nodes that ``write`` writes have its cost and its inputs."""
 
     write: Callable[[], ir.Value]
     work: Term | None = None  # of a dense form: elements of its largest tensor
+    multiply_adds: MultiplyAdds | None = None  # of a function that is done for more rows than were
     cost: int = 0  # in nodes
     weight: float = 0.0  # plans are compared by it: nodes, or time
     rules: frozenset[Rule] = frozenset()  # that it uses
