@@ -124,7 +124,7 @@ def _is_aligned(shape: Shape, axes: list[int]) -> bool:
     """Return whether what is reduced stands side by side, from where the memory is aligned."""
     count = math.prod((shape[d] for d in axes), start=term(1)).constant
     is_last = axes == [*range(len(shape) - len(axes), len(shape))]
-    return is_last and count is not None and count % _ALIGNED == 0
+    return count == 1 or (is_last and count is not None and count % _ALIGNED == 0)
 
 
 def quantized(part: Part) -> Whole:
