@@ -153,8 +153,14 @@ class Operator:
     alike: Kinds = Kinds.NONE
     """The types for which an element-wise result is the same bits wherever an element stands."""
     rows: Rows = Rows.UNKNOWN
-    rows_alike: bool = False
-    """A row has the same bits alone and among others; of what is not ``alike`` or moved."""
+    rows_alike: Kinds = Kinds.NONE
+    """The types for which a row of the output has the same bits alone and among others.
+
+    A constant operand must be packed (``packs``), and rows be ``aligned``. Element-wise operators
+    have ``alike``.
+    """
+    aligned: bool = False
+    """Its kernel for floats begins where the memory is aligned, so bits depend on a row's place."""
     near: bool = False
     """For some floating type only the last bits of the results depend on the place."""
     compares: bool = False

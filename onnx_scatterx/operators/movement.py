@@ -6,6 +6,7 @@ from functools import partial
 
 from onnx_scatterx.operators.columns import (
     EVERY,
+    FLOATS,
     Kinds,
     Operator,
     Passing,
@@ -69,7 +70,7 @@ MOVEMENT: dict[str, Operator] = {
     "Squeeze": _quantizers_pass(rows=Rows.IN_ORDER, keeps_all=True, keeps_order=True),
     "TensorScatter": _scatter(moves=(0, 1), indexed_since=24),
     "Tile": _moves(keeps_all=True, widens=True, sizes=(1,), passes=Passing.ALIKE),
-    "TopK": _known(rows=Rows.SORTED, chooses=(0,), passes=Passing.ELSEWHERE),
+    "TopK": _known(rows=Rows.SORTED, rows_alike=FLOATS, chooses=(0,), passes=Passing.ELSEWHERE),
     "Transpose": _quantizers_pass(rows=Rows.TRANSPOSED, keeps_all=True),
     "Trilu": _known(rounding=Rounding.EXACT, folds=True, passes=Passing.ALIKE),
     "Unique": _known(chooses=(0,), trust=Trust.PASSED),

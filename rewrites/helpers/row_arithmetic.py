@@ -116,6 +116,7 @@ def product(part: Part) -> Whole:
     shapes = part.rows.shape(a), part.rows.shape(b)
     ranks = [len(shape) for shape in shapes]
     refuse_unless(min(ranks) >= 1)
+    part.check_packed(1)
     inner = shapes[0][-1]
     if 1 in ranks:  # a vector has no batch axes
         refuse_unless(ranks[1] == 1 and ranks[0] >= 2)
@@ -145,6 +146,7 @@ def work_of_row(part: Part, inner: Term) -> Term:
 def gemm(part: Part) -> Whole:
     """Gemm: rows run along M of A, and of C."""
     refuse_unless(part.axis == 0)
+    part.check_packed(1)
     is_turned = bool(part.attribute("transA", 0))
     inner = part.rows.shape(part.input(0))[0 if is_turned else 1]
     x = part.flattened(part.followed(0, 1 if is_turned else 0))

@@ -13,7 +13,9 @@ import math
 import numpy as np
 
 from onnx_scatterx.engine.rules import (
+    Shape,
     Term,
+    described,
     refuse_unless,
     term,
 )
@@ -27,6 +29,9 @@ from onnx_scatterx.rewrites.helpers.row_part import (
 )
 from onnx_scatterx.rewrites.helpers.whole import Whole
 
+_BLOCK = 128  # products that ONNX Runtime adds up in one block, whatever threads do
+_ALIGNED = 16  # elements that fill the widest register, or a multiple of it
+
 
 def batch(part: Part) -> Whole:
     """Conv, pools: each element of the batch alone."""
@@ -35,7 +40,9 @@ def batch(part: Part) -> Whole:
     work: Term | None = None
     if part.node.op_type == "Conv":
         weights = part.rows.shape(part.input(1))
-        work = work_of_row(part, math.prod(weights[1:], start=term(1)))
+        inner = math.prod(weights[1:], start=term(1))
+        refuse_unless(part.context.last_bits or (inner.constant or _BLOCK + 1) <= _BLOCK)
+        work = work_of_row(part, inner)
     return part.unflattened(part.of(x, work=work))
 
 
@@ -102,6 +109,8 @@ def reduced(part: Part) -> Whole:
     left = [d for d in range(rank) if d not in axes]
     axis = part.axis if keeps else left[part.axis]
     refuse_unless(axis not in axes)
+    if described(part.node).aligned and part.dtype.is_floating_point():
+        refuse_unless(part.context.last_bits or _is_aligned(source, axes))
     x = part.followed(0, axis)
     new = [shifted(d, x) for d in axes]
     if part.node.op_type in ("ArgMax", "ArgMin"):
@@ -109,6 +118,13 @@ def reduced(part: Part) -> Whole:
     if by_input:
         return part.node_of([x, constant(part, np.array(new))], x.dims)
     return part.node_of([x], x.dims, axes=new)
+
+
+def _is_aligned(shape: Shape, axes: list[int]) -> bool:
+    """Return whether what is reduced stands side by side, from where the memory is aligned."""
+    count = math.prod((shape[d] for d in axes), start=term(1)).constant
+    is_last = axes == [*range(len(shape) - len(axes), len(shape))]
+    return count == 1 or (is_last and count is not None and count % _ALIGNED == 0)
 
 
 def quantized(part: Part) -> Whole:

@@ -131,10 +131,21 @@ class Part:
     def check_bits(self) -> None:
         """Refuse a function of floats whose bits may depend on the other rows of a tensor."""
         row = described(self.node)
-        if row.rows is Rows.BROADCAST or row.rows_alike or self.context.last_bits:
+        if row.rows is Rows.BROADCAST or self.context.keeps_rows(self.node, self.dtype):
             return
         rounds = self.dtype.is_floating_point() or row.rows is Rows.QUANTIZED
         refuse_unless(row.moved(1) or not rounds)
+
+    def check_packed(self, i: int) -> None:
+        """Refuse a product whose operand ONNX Runtime does not pack: one row has another kernel.
+
+        It packs matrices that no caller and no node can change.
+        """
+        if self.context.last_bits or not self.dtype.is_floating_point():
+            return
+        value = self.input(i)
+        refuse_unless(value.is_initializer() and not value.is_graph_input())
+        refuse_unless(len(self.rows.shape(value)) == 2)
 
     def flattened(self, x: Whole) -> Whole:
         """Return a whole tensor with one axis of rows."""
