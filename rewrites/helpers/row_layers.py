@@ -35,7 +35,7 @@ _ALIGNED = 16  # elements that fill the widest register, or a multiple of it
 
 def batch(part: Part) -> Whole:
     """Conv, pools: each element of the batch alone."""
-    refuse_unless(part.axis == 0)
+    refuse_unless(part.axis == 0 and part.value is part.node.outputs[0])
     x = part.flattened(part.followed(0, 0))
     work: Term | None = None
     if part.node.op_type == "Conv":

@@ -212,7 +212,7 @@ class WholeRows:
         gone = [r for r in whole.dims if r in self.merged]
         if not gone:
             return whole
-        refuse_unless(whole.dtype in _SUMMED)
+        refuse_unless(whole.dtype in _SUMMED and self.depth == len(self.extents))
         w, count = self.context.writer, len(self.extents)
         whole = whole.with_dims(range(count))
         axes, rank = [whole.axis + r for r in self.merged], len(whole.order)
