@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.targets.profile import target_from as target_from
     from onnx_scatterx.targets.target import SCATTERX as SCATTERX
     from onnx_scatterx.targets.target import STANDARD as STANDARD
+    from onnx_scatterx.targets.target import WORK_LIMIT as WORK_LIMIT
     from onnx_scatterx.targets.target import Target as Target
 else:
     __getattr__, __dir__, __all__ = face(
@@ -30,6 +31,6 @@ else:
             "catalogue": "AnyTarget BASES all_targets target_of",
             "limits": "OperatorLimits",
             "profile": "DENSE_LIMIT check_profile target_from",
-            "target": "SCATTERX STANDARD Target",
+            "target": "SCATTERX STANDARD Target WORK_LIMIT",
         },
     )

@@ -20,6 +20,7 @@
     onnxruntime = false                    # neither ONNX Runtime nor a provider of it runs it
     dense = true                           # forms whose work is data times indices are allowed
     dense_limit = 16777216                 # up to so many elements of one tensor; inf: any number
+    work_limit = 16                        # how many times the work of chosen rows, for all rows
 
     [limits.Pad]                           # uses of an operator that it does not take
     no_types = ["int64", "bool"]           # element types; or types = [...]: only these
@@ -98,6 +99,7 @@ PROFILE_KEYS: dict[str, type] = {
     "onnxruntime": bool,
     "dense": bool,
     "dense_limit": int,
+    "work_limit": int,
     "limits": dict,
 }
 _LISTS = ("add", "remove", "avoid", "operators", "misread")
@@ -109,7 +111,7 @@ _LIMITS: dict[str, type] = {
     else bool
     for name in KEYS
 }
-_LEAST = {"max_rank": 1, "max_opset": 9, "dense_limit": 1, "most": 1}
+_LEAST = {"max_rank": 1, "max_opset": 9, "dense_limit": 1, "work_limit": 1, "most": 1}
 _REDUCTIONS = ("none", "add", "mul", "min", "max")
 _TYPES = {t.name.lower(): t for t in ir.DataType if t != ir.DataType.UNDEFINED}
 
@@ -160,7 +162,7 @@ def _check(content: Mapping[str, Any], kinds: Mapping[str, type], prefix: str) -
             continue
         if key == "native" and isinstance(value, list):
             continue
-        if key == "dense_limit" and value == math.inf:
+        if key in ("dense_limit", "work_limit") and value == math.inf:
             continue
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             raise ScatterXError(f"{prefix}{key} is {_WORDS[kind]}, not {reprlib.repr(value)}")
@@ -267,6 +269,7 @@ def target_from(
         extra=extra,
         limits=limits,
         dense_limit=_dense_limit(content, target),
+        work_limit=content.get("work_limit", target.work_limit),
     )
 
 

@@ -15,6 +15,10 @@ NEW = frozenset({SCATTERX, "TensorScatter"})
 """Operators that a target has only if its profile says so: few have them."""
 
 
+WORK_LIMIT = 8
+"""How many times a function of chosen rows may be done, if a target says nothing about it."""
+
+
 @dataclass(frozen=True)
 class Target:
     """A target by its name: which operators may be written for it, and its limits.
@@ -45,6 +49,11 @@ class Target:
 
     None allows no dense form. A symbolic size counts as the largest that it can be, so only inf
     allows one without a bound.
+    """
+    work_limit: float | None = None
+    """How many times the multiply-adds of a function of chosen rows may be done, for all rows.
+
+    None: as many times as ``WORK_LIMIT`` if the target cannot choose rows, and else none more.
     """
     onnxruntime: bool = True
     """Whether ONNX Runtime runs the model, itself or by an execution provider."""
@@ -114,6 +123,17 @@ class Target:
             max_rank=None if self.onnxruntime else self.max_rank,
             static_only=False,
         )
+
+    @property
+    def chooses_rows(self) -> bool:
+        """Whether a model may choose rows by data: the target has NonZero, and sizes of the run."""
+        return self.has("NonZero") and not self.static_only
+
+    def allows_work(self, times: float) -> bool:
+        """Return whether a function of chosen rows may be done for so many times as many rows."""
+        if self.work_limit is None:
+            return not self.chooses_rows and times <= WORK_LIMIT
+        return times <= self.work_limit
 
     @property
     def has_scatterx(self) -> bool:

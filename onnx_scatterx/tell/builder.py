@@ -15,7 +15,7 @@ from onnx_scatterx.engine.analysis import Knowledge, Scope
 from onnx_scatterx.engine.budget import within_limits
 from onnx_scatterx.engine.lift import Access, InTheory, NodeNames, Scatter, is_scatter
 from onnx_scatterx.engine.passes import LAST_WINS, NUMBER, Job
-from onnx_scatterx.engine.plan import Outcome, work_text
+from onnx_scatterx.engine.plan import NodeOutcome, Outcome, work_text
 from onnx_scatterx.engine.quantizers import QUANTIZED
 from onnx_scatterx.engine.terms import Symbol
 from onnx_scatterx.engine.write import is_unique
@@ -177,8 +177,17 @@ def _entry(
         unique=unique,
         duplicates=duplicates,
         work=work_text(done.work) if done.work is not None and common["rules"] else "",
+        multiply_adds=_multiply_adds(done) if common["rules"] else "",
         quantized=_quantized(node),
     )
+
+
+def _multiply_adds(done: NodeOutcome) -> str:
+    """Return how much a function of chosen rows multiplies for each row, and for all rows."""
+    if done.multiply_adds is None:
+        return ""
+    each, total, _ = done.multiply_adds
+    return f"{work_text(each)} for each row, {work_text(total)} for all"
 
 
 def _in_onnxruntime(node: ir.Node) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import math
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from onnx_scatterx.targets import OperatorLimits, Target
+from onnx_scatterx.targets import WORK_LIMIT, OperatorLimits, Target
 
 _LABEL = 14  # letters before the text
 _NOT = {
@@ -68,6 +68,7 @@ def _rows(target: Target) -> Iterator[tuple[str, str]]:
         yield "operator set", f"at most {target.max_opset}"
     yield "sizes", "numbers only: --fix gives them" if target.static_only else "numbers or symbols"
     yield "dense forms", _dense(target)
+    yield "chosen rows", _chosen_rows(target)
     kept = "become ScatterX" if target.has_scatterx else "are not changed"
     yield "the rest", f"kept scatters {kept}"
 
@@ -100,6 +101,15 @@ def _limits(limits: OperatorLimits) -> Iterable[str]:
     for key, words in _NOT.items():
         if not getattr(limits, key):
             yield words
+
+
+def _chosen_rows(target: Target) -> str:
+    if target.allows_work(math.inf):
+        return "a function of them is done for all rows"
+    if not target.allows_work(1):
+        return "a function of them that multiplies matrices is done for them only"
+    limit = WORK_LIMIT if target.work_limit is None else target.work_limit
+    return f"a function of them is done for all rows, of at most {limit:g} times as many"
 
 
 def _dense(target: Target) -> str:
