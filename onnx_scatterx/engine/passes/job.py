@@ -124,8 +124,6 @@ class Job:
     observer: Observer = NOBODY
     fusions: frozenset[object] | None = None  # what ONNX Runtime rewrites of the original
     forbidden: Refusal | None = None  # why no scatter of the model is written
-    exposed: dict[int, Refusal] = field(default_factory=dict)
-    """The numbers of nodes at which ONNX Runtime would compute something else, and why."""
     keeps_rest: bool = False  # what is unrelated to scatters is not fitted to the target
     target: Target = field(init=False)
     """The target for whose nodes scatters are written: the one of the settings, or a wider one."""
