@@ -1,9 +1,9 @@
-"""The passes that fit a model to fixed sizes, to an operator set and to a target.
+"""The passes that fit a model to fixed sizes, an operator set, a target, and ONNX Runtime.
 
 Come here for sizes that are written and folded, for nodes in the spelling of another operator set,
-for what a target does not take of the result, and for dims that ONNX Runtime infers and a rewrite
-must keep; not for the removal of scatters (that is in ``engine.passes``), nor for the order of the
-passes (in ``pipeline``).
+for what a target does not take of the result, and for what ONNX Runtime rewrites or infers of a
+model, which must be the same of the result; not for the removal of scatters (that is in
+``engine.passes``), nor for the order of the passes (in ``pipeline``).
 """
 
 from __future__ import annotations
@@ -28,8 +28,13 @@ if TYPE_CHECKING:
     from onnx_scatterx.fitting.inference import infer_shapes as infer_shapes
     from onnx_scatterx.fitting.inference import inferred as inferred
     from onnx_scatterx.fitting.inference import inlined as inlined
+    from onnx_scatterx.fitting.keep_apart import KeepApart as KeepApart
+    from onnx_scatterx.fitting.keep_apart import note_fusions as note_fusions
     from onnx_scatterx.fitting.lower_operator_set import LowerOperatorSet as LowerOperatorSet
     from onnx_scatterx.fitting.lower_rewritten import LowerRewritten as LowerRewritten
+    from onnx_scatterx.fitting.move_above_quantizers import (
+        MoveAboveQuantizers as MoveAboveQuantizers,
+    )
     from onnx_scatterx.fitting.profile_draft import new_profile as new_profile
     from onnx_scatterx.fitting.write_other_forms import WriteOtherForms as WriteOtherForms
     from onnx_scatterx.fitting.write_sizes import WRONG as WRONG
@@ -49,8 +54,10 @@ else:
             "failures": "NodeFailure first_failure",
             "fold_sizes": "FoldSizes",
             "inference": "infer_shapes inferred inlined",
+            "keep_apart": "KeepApart note_fusions",
             "lower_operator_set": "LowerOperatorSet",
             "lower_rewritten": "LowerRewritten",
+            "move_above_quantizers": "MoveAboveQuantizers",
             "profile_draft": "new_profile",
             "write_other_forms": "WriteOtherForms",
             "write_sizes": "WRONG WriteSizes analysis_at declare_fixed failure_at_any_sizes",

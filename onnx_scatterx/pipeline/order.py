@@ -20,15 +20,12 @@ from onnx_scatterx.engine.passes import (
     InlineKnownIfs,
     InlineSequenceFunctions,
     Job,
-    KeepApart,
     Kind,
     LowerScatters,
-    MoveAboveQuantizers,
     Pass,
     ShareMasks,
     ShortenShapeComputations,
     SimplifyGathers,
-    SoleReaders,
     WriteOnIntegers,
 )
 from onnx_scatterx.errors import ScatterXError, did_you_mean
@@ -38,12 +35,15 @@ from onnx_scatterx.fitting import (
     CheckTarget,
     DropDefaultReductions,
     FoldSizes,
+    KeepApart,
     LowerOperatorSet,
     LowerRewritten,
+    MoveAboveQuantizers,
     WriteOtherForms,
     WriteSizes,
     declare_body_dims,
     note_body_dims,
+    note_fusions,
 )
 from onnx_scatterx.graphs import cloned
 from onnx_scatterx.pipeline.restarts import (
@@ -55,6 +55,7 @@ from onnx_scatterx.pipeline.restarts import (
     unrelated_nodes,
     wider_targets,
 )
+from onnx_scatterx.pipeline.sole_readers import SoleReaders
 from onnx_scatterx.text import Refusal
 
 PREPARING = (ChangeOperatorSet, LowerOperatorSet)
@@ -168,6 +169,7 @@ def _again(job: Job) -> Job:
 
 def _note(job: Job) -> None:
     job.number_nodes()
+    note_fusions(job)
     note_body_dims(job.model)
 
 

@@ -21,13 +21,17 @@ from functools import partial
 import onnx_ir as ir
 
 from onnx_scatterx.engine.budget import own_budget, within_limits
-from onnx_scatterx.engine.passes.job import Job
-from onnx_scatterx.engine.passes.runtime_fusions import Fusion, Rewrite, fusions
-from onnx_scatterx.engine.passes.step import Kind, Pass
+from onnx_scatterx.engine.passes import Job, Kind, Pass
 from onnx_scatterx.engine.plan import GraphContext
 from onnx_scatterx.engine.write import Writer
+from onnx_scatterx.fitting.runtime_fusions import Fusion, Rewrite, fusions
 from onnx_scatterx.graphs import constant, remove_dead, replace_uses
 from onnx_scatterx.text import granted
+
+
+def note_fusions(job: Job) -> None:
+    """Note what ONNX Runtime rewrites of a model whose nodes are numbered, before a pass runs."""
+    job.fusions = frozenset(found.numbered for found in fusions(job.model))
 
 
 def keep_apart(job: Job) -> bool:
