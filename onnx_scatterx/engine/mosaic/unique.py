@@ -9,7 +9,7 @@ import numpy as np
 from onnx_scatterx.engine.analysis import ElementOf
 from onnx_scatterx.engine.budget import LIMITS
 from onnx_scatterx.engine.lift import InTheory, Scatter
-from onnx_scatterx.engine.mosaic import Provenance
+from onnx_scatterx.engine.mosaic.provenance import Provenance
 from onnx_scatterx.engine.terms import Symbol, as_numbers, coord, tabulated, term
 from onnx_scatterx.graphs import made_by, written
 
