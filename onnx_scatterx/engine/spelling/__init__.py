@@ -3,7 +3,7 @@
 Come here for a node of one operator set as another set wants it, and for why it cannot be written
 there. Nodes are read, not changed: the writer of ``engine.write`` writes new nodes in the newest
 spelling and asks here for that of its graph, and ``fitting`` asks for the nodes of a whole model.
-Not for the element types of which ONNX Runtime has kernels (in ``engine.write``).
+Not for the element types of which ONNX Runtime has kernels (in ``operators``).
 """
 
 from __future__ import annotations

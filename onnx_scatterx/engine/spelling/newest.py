@@ -17,7 +17,7 @@ import onnx.defs
 
 from onnx_scatterx.engine.spelling import newer
 from onnx_scatterx.engine.spelling.changes import CHANGES
-from onnx_scatterx.engine.spelling.older import Drop
+from onnx_scatterx.engine.spelling.later import Drop
 from onnx_scatterx.engine.spelling.respell import Refused, moved, versions_between
 from onnx_scatterx.engine.spelling.spelling import Known, Spelling
 
