@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.graphs.cleanup import remove_dead as remove_dead
     from onnx_scatterx.graphs.cleanup import replace_uses as replace_uses
     from onnx_scatterx.graphs.cleanup import set_inputs as set_inputs
+    from onnx_scatterx.graphs.constants import INT64_MAX as INT64_MAX
     from onnx_scatterx.graphs.constants import constant as constant
     from onnx_scatterx.graphs.constants import overridable as overridable
     from onnx_scatterx.graphs.traversal import all_graphs as all_graphs
@@ -40,7 +41,7 @@ else:
         __name__,
         {
             "cleanup": "Names cloned remove_dead replace_uses set_inputs",
-            "constants": "constant overridable",
+            "constants": "INT64_MAX constant overridable",
             "traversal": "all_graphs all_nodes called_function callers_first "
             "graphs_of is_operator is_scatterx_domain live_nodes made_by makers "
             "may_be_operator perm_of reached read_by written",

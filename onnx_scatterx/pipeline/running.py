@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions import Clause, FixedSizes, at_sizes, note
+from onnx_scatterx.assumptions import Clause, FixedSizes, at_sizes, check_clauses, note
 from onnx_scatterx.engine.budget import LIMITS, Budget, of_command
-from onnx_scatterx.engine.device import check_sizes
+from onnx_scatterx.engine.device import check_sizes, known_sizes
 from onnx_scatterx.engine.passes import Job, Settings
 from onnx_scatterx.engine.plan import written_nodes
 from onnx_scatterx.errors import ScatterXError
@@ -20,7 +20,6 @@ from onnx_scatterx.files import follow_links
 from onnx_scatterx.fitting import forget_unchecked_dims
 from onnx_scatterx.graphs import all_graphs, all_nodes, cloned, is_scatterx_domain
 from onnx_scatterx.observer import NOBODY, Observer
-from onnx_scatterx.pipeline.assumable import check_assumptions
 from onnx_scatterx.pipeline.order import check_passes, rewritten
 from onnx_scatterx.pipeline.unread import drop_unread, unread_constants
 
@@ -80,7 +79,9 @@ def tried(model: ir.Model, settings: Settings, *, whole: bool = False) -> Job:
 def _promises(model: ir.Model, settings: Settings, fixed: FixedSizes) -> Sequence[Clause]:
     if not settings.assumed:
         return ()
-    check_assumptions(settings.assumed, model)
+    inputs = model.graph.inputs
+    integers = {v.name or "": v.dtype is not None and v.dtype.is_integer() for v in inputs}
+    check_clauses(settings.assumed, symbols=known_sizes(model).keys(), inputs=integers)
     return at_sizes(settings.assumed, fixed)
 
 

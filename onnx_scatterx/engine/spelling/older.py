@@ -25,9 +25,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.spelling.spelling import Known, Spelling, i64, ints
-from onnx_scatterx.graphs import constant
-
-INT64_MAX = 2**63 - 1  # a Slice that ends here runs to the end of the axis
+from onnx_scatterx.graphs import INT64_MAX, constant
 
 _COMPUTED = "its axes are computed when the model runs"
 
@@ -85,7 +83,8 @@ def pads_of_all_axes(node: Spelling, known: Known) -> Spelling | str:
     return node.changed((data, whole.ravel(), *node.inputs[2:3]))
 
 
-_MODES = {"linear": "bilinear", "cubic": "bicubic", "nearest": "nearest"}
+MODES = {"linear": "bilinear", "cubic": "bicubic", "nearest": "nearest"}
+"""The modes of a GridSample, with their old names."""
 
 
 def old_modes(node: Spelling, known: Known) -> Spelling | str:
@@ -93,9 +92,9 @@ def old_modes(node: Spelling, known: Known) -> Spelling | str:
     shape, mode = known.shape(node.inputs[0]), node.value("mode", "linear")
     if shape is None or len(shape) != 4:
         return "it is known for pictures of two axes alone"
-    if mode not in _MODES:
+    if mode not in MODES:
         return "its mode is not known"
-    return node.changed(node.inputs, mode=ir.AttrString("mode", _MODES[mode]))
+    return node.changed(node.inputs, mode=ir.AttrString("mode", MODES[mode]))
 
 
 def cast(node: Spelling, known: Known) -> Spelling | str:

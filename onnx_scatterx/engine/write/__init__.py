@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from onnx_scatterx.engine.write.native.nodes import Encoding as Encoding
     from onnx_scatterx.engine.write.native.nodes import is_native as is_native
     from onnx_scatterx.engine.write.numbers import Numbers as Numbers
-    from onnx_scatterx.engine.write.operators import INT64_MAX as INT64_MAX
     from onnx_scatterx.engine.write.outer_values import OuterValues as OuterValues
     from onnx_scatterx.engine.write.reduction import Reduction as Reduction
     from onnx_scatterx.engine.write.reduction import is_ordered as is_ordered
@@ -43,7 +42,6 @@ else:
             "native.fallback": "FallbackSpec",
             "native.nodes": "Encoding is_native",
             "numbers": "Numbers",
-            "operators": "INT64_MAX",
             "outer_values": "OuterValues",
             "reduction": "Reduction is_ordered",
             "writer": "Writer",
