@@ -25,7 +25,7 @@ from onnx_scatterx.engine.rules import (
     Context,
     Plan,
     Reason,
-    Reduction,
+    Reducer,
     Refusal,
     Scatter,
     ScatterRule,
@@ -62,7 +62,7 @@ class MaskRule(ScatterRule):
         def write() -> ir.Value:
             chosen = _condition(by_mask, context)
             new = updates.write(lambda: chosen)
-            return Reduction(w, scatter.reduction, dtype).where(chosen, scatter.data, new)
+            return Reducer(w, scatter.reduction, dtype).where(chosen, scatter.data, new)
 
         return Plan(write)
 

@@ -24,7 +24,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.rules import (
     Context,
     Plan,
-    Reduction,
+    Reducer,
     Refusal,
     Scatter,
     ScatterRule,
@@ -58,7 +58,7 @@ class MaskedScatterRule(ScatterRule):
                 new = _taken(
                     by_mask, rows, placed(counts, _INT64, by_mask, context, (), at), context
                 )
-                x = Reduction(w, scatter.reduction, dtype).where(hit, x, new)
+                x = Reducer(w, scatter.reduction, dtype).where(hit, x, new)
             return x
 
         return Plan(write)

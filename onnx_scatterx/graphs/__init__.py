@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.graphs.constants import overridable as overridable
     from onnx_scatterx.graphs.traversal import all_graphs as all_graphs
     from onnx_scatterx.graphs.traversal import all_nodes as all_nodes
+    from onnx_scatterx.graphs.traversal import attribute_of as attribute_of
     from onnx_scatterx.graphs.traversal import called_function as called_function
     from onnx_scatterx.graphs.traversal import callers_first as callers_first
     from onnx_scatterx.graphs.traversal import graphs_of as graphs_of
@@ -35,15 +36,14 @@ if TYPE_CHECKING:
     from onnx_scatterx.graphs.traversal import perm_of as perm_of
     from onnx_scatterx.graphs.traversal import reached as reached
     from onnx_scatterx.graphs.traversal import read_by as read_by
-    from onnx_scatterx.graphs.traversal import written as written
 else:
     __getattr__, __dir__, __all__ = face(
         __name__,
         {
             "cleanup": "Names cloned remove_dead replace_uses set_inputs",
             "constants": "INT64_MAX constant overridable",
-            "traversal": "all_graphs all_nodes called_function callers_first "
-            "graphs_of is_operator is_scatterx_domain live_nodes made_by makers "
-            "may_be_operator perm_of reached read_by written",
+            "traversal": "all_graphs all_nodes attribute_of called_function "
+            "callers_first graphs_of is_operator is_scatterx_domain live_nodes "
+            "made_by makers may_be_operator perm_of reached read_by",
         },
     )

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions import Clause, FixedSizes, at_sizes, check_clauses, note
+from onnx_scatterx.assumptions import Clause, FixedSizes, at_sizes, check_clauses, note_assumptions
 from onnx_scatterx.engine.budget import LIMITS, Budget, of_command
 from onnx_scatterx.engine.device import check_sizes, known_sizes
 from onnx_scatterx.engine.passes import Job, Settings
@@ -61,7 +61,7 @@ def run(
     drop_unread(model, unread)  # a plan may make some for a node that gets another form
     forget_unchecked_dims(model, written_nodes(model), job.proven)
     if job.modified:
-        note(promises, model.metadata_props)
+        note_assumptions(promises, model.metadata_props)
     return Run(job, fixed, promises, before, _operators(model))
 
 

@@ -18,7 +18,7 @@ from onnx_scatterx.engine.passes import LAST_WINS, NUMBER, Job
 from onnx_scatterx.engine.plan import Outcome, work_text
 from onnx_scatterx.engine.quantizers import QUANTIZED
 from onnx_scatterx.engine.terms import Symbol
-from onnx_scatterx.graphs import all_nodes, written
+from onnx_scatterx.graphs import all_nodes, attribute_of
 from onnx_scatterx.operators import needed
 from onnx_scatterx.tell.duplicates import Duplicates, duplicates_of
 from onnx_scatterx.tell.entries import Action, Entry, GatherReport, ScatterReport
@@ -232,7 +232,7 @@ def _collisions(
 def _reduction(node: ir.Node, in_theory: InTheory | None) -> str:
     if in_theory is not None and isinstance(in_theory.access, Scatter):
         return in_theory.access.reduction
-    return written(node, "reduction", "none") or "unknown"
+    return attribute_of(node, "reduction", "none") or "unknown"
 
 
 def _uniqueness(in_theory: InTheory | None, refusal: Refusal | None, written: bool) -> str:

@@ -21,7 +21,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.rules import (
     Context,
-    Reduction,
+    Reducer,
     Refusal,
     Scatter,
     Shape,
@@ -183,7 +183,7 @@ class _Follower:
         def make(inputs: list[ir.Value | None], mask: Condition) -> ir.Value:
             if guarded:
                 one = w.constant(np.ones((), dtype.numpy()), dtype)
-                inputs[1] = Reduction(w, "none", dtype).where(mask(), one, granted(inputs[1]))
+                inputs[1] = Reducer(w, "none", dtype).where(mask(), one, granted(inputs[1]))
             attributes = {name: a.value for name, a in node.attributes.items()}
             return w.spelled_node(node.op_type, inputs, dtype, **attributes)
 

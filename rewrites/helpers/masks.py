@@ -26,12 +26,12 @@ from onnx_scatterx.engine.rules import (
     Symbol,
     TensorValue,
     Term,
+    attribute_of,
     granted,
     made_by,
     only,
     refuse_unless,
     term,
-    written,
 )
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
@@ -228,7 +228,7 @@ def read_by_mask(
 def _by_rows(node: ir.Node, rows: TensorValue, scatter: Scatter, context: Context) -> _Read:
     """Return what a GatherND reads."""
     source = granted(node.inputs[0])
-    refuse_unless(written(node, "batch_dims", 0) == 0 and len(rows.dims) == 2)
+    refuse_unless(attribute_of(node, "batch_dims", 0) == 0 and len(rows.dims) == 2)
     columns, index_map = granted(rows.dims[1].constant), granted(rows.index_map)
     refuse_unless(1 <= columns <= len(scatter.data_shape))
     parts = [granted(row_of(index_map.at({1: c}), context)) for c in range(columns)]
@@ -242,7 +242,7 @@ def _by_position(node: ir.Node, rows: TensorValue, scatter: Scatter, context: Co
     The position of element (a, b, c) of axes of A, B and C elements is (a * B + b) * C + c.
     """
     source, equal = granted(node.inputs[0]), scatter.facts.equal
-    refuse_unless(written(node, "axis", 0) == 0)
+    refuse_unless(attribute_of(node, "axis", 0) == 0)
     index_map, known = granted(rows.index_map), context.known
     given = [row_of(term(atom), context) for atom in index_map.atoms]
     parts = sorted((row for row in given if row is not None), key=lambda row: row.row)

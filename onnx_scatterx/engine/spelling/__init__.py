@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from onnx_scatterx.engine.spelling.newest import has as has
     from onnx_scatterx.engine.spelling.newest import in_set as in_set
     from onnx_scatterx.engine.spelling.newest import is_settled as is_settled
-    from onnx_scatterx.engine.spelling.respell import Refused as Refused
-    from onnx_scatterx.engine.spelling.respell import moved as moved
+    from onnx_scatterx.engine.spelling.respell import NoSpelling as NoSpelling
+    from onnx_scatterx.engine.spelling.respell import converted as converted
     from onnx_scatterx.engine.spelling.respell import respelled as respelled
     from onnx_scatterx.engine.spelling.respell import since as since
     from onnx_scatterx.engine.spelling.spelling import Known as Known
@@ -31,7 +31,7 @@ else:
         {
             "changes": "EXPANDED",
             "newest": "has in_set is_settled",
-            "respell": "Refused moved respelled since",
+            "respell": "NoSpelling converted respelled since",
             "spelling": "Known Operand Spelling type_text",
         },
     )

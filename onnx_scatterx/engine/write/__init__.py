@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.engine.write.native.nodes import is_native as is_native
     from onnx_scatterx.engine.write.numbers import Numbers as Numbers
     from onnx_scatterx.engine.write.outer_values import OuterValues as OuterValues
-    from onnx_scatterx.engine.write.reduction import Reduction as Reduction
+    from onnx_scatterx.engine.write.reduction import Reducer as Reducer
     from onnx_scatterx.engine.write.reduction import is_ordered as is_ordered
     from onnx_scatterx.engine.write.writer import Writer as Writer
 else:
@@ -43,7 +43,7 @@ else:
             "native.nodes": "Encoding is_native",
             "numbers": "Numbers",
             "outer_values": "OuterValues",
-            "reduction": "Reduction is_ordered",
+            "reduction": "Reducer is_ordered",
             "writer": "Writer",
         },
     )
