@@ -29,11 +29,6 @@ from onnx_scatterx.graphs import constant, remove_dead, replace_uses
 from onnx_scatterx.text import granted
 
 
-def note_fusions(job: Job) -> None:
-    """Note what ONNX Runtime rewrites of a model whose nodes are numbered, before a pass runs."""
-    job.fusions = frozenset(found.numbered for found in fusions(job.model))
-
-
 def keep_apart(job: Job) -> bool:
     """Keep nodes apart that ONNX Runtime would rewrite, and did not rewrite in the original.
 

@@ -42,8 +42,7 @@ from onnx_scatterx.fitting import (
     WriteOtherForms,
     WriteSizes,
     declare_body_dims,
-    note_body_dims,
-    note_fusions,
+    note_original,
 )
 from onnx_scatterx.graphs import cloned
 from onnx_scatterx.pipeline.restarts import (
@@ -118,7 +117,7 @@ def rewritten(job: Job) -> Job:
         job.original = partial(cloned, cloned(job.model))
     _run(PREPARING, job)
     if job.has_scatters or job.settings.given["fix"] or job.settings.given["passes"] is not None:
-        _note(job)
+        note_original(job)
         with budget().share(3 / 4):  # the rest is for the report
             return _best_of_runs(job)
     _run(CHECKING, job)
@@ -163,14 +162,8 @@ def _again(job: Job) -> Job:
     for step in PREPARING:
         if runs(step, again):
             again.modified |= step.run(again)
-    _note(again)
+    note_original(again)
     return again
-
-
-def _note(job: Job) -> None:
-    job.number_nodes()
-    note_fusions(job)
-    note_body_dims(job.model)
 
 
 def _run(steps: Iterable[Pass], job: Job) -> None:
