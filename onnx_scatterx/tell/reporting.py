@@ -44,7 +44,7 @@ def optimize_ir(
     told |= {str(LastBit.KERNEL)} if job.lowered.other_kernels else set()
     note_reasons(model.metadata_props, told)
     open_names = [n for _, names in open_sizes(model) for n in names]
-    wanted = fix_template(model, equalities(done.promises)) if settings.target.static_only else ""
+    wanted = fix_template(model, equalities(job.assumed)) if settings.target.static_only else ""
     report = replace(
         report_of(job, records, done.before, done.after),
         fixed=tuple(done.fixed.symbols.items()),
