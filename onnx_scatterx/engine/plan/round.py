@@ -66,6 +66,11 @@ class RewriteRound:
         self.existing_views = existing_views(provenance)
         self.changed_by_runtime: dict[ir.Value, FloatReason] = {}
         """For a value: why ONNX Runtime would change what its last plan computes."""
+        self._is_strict = False
+        """Whether a plan that ONNX Runtime would change is refused, whatever the target is.
+
+        A rewriting is first asked for so. If it finds a plan, this holds for what is asked later.
+        """
         self._quantized = has_quantizers(context.graph)
         self._plans: dict[ir.Value, Plan | Refusal] = {}
 
@@ -174,13 +179,14 @@ class RewriteRound:
 
     def _rewriting_for_runtime(self, lifted: Lifted) -> Plan | Refusal | None:
         """Return a plan that ONNX Runtime does not change; if there is none, any plan."""
-        plan = self._rewriting(lifted, is_strict=True)
+        self._is_strict = True
+        plan = self._rewriting(lifted)
         if isinstance(plan, Refusal) and lifted.node.outputs[0] in self.changed_by_runtime:
-            plan = self._rewriting(lifted, is_strict=False)
+            self._is_strict = False
+            plan = self._rewriting(lifted)
         return plan
 
-    def _rewriting(self, lifted: Lifted, *, is_strict: bool) -> Plan | Refusal | None:
-        """Return the first plan of a rule; if ``is_strict``, one that ONNX Runtime leaves as is."""
+    def _rewriting(self, lifted: Lifted) -> Plan | Refusal | None:
         assert lifted.scatter is not None
         assert lifted.refusal is not None
         invalid = lifted.refusal.reason in (Reason.INVALID, Reason.QUANTIZER)
@@ -194,37 +200,26 @@ class RewriteRound:
         ]
         for scatter, rules in [*stages, (lifted.scatter, last)]:
             for rule in rules:
-                plan = self._asked(rule, scatter, is_strict=is_strict)
+                plan = self._asked(rule, scatter)
                 if isinstance(plan, Plan):
                     return plan
                 if plan.reason is not Reason.NO_RULE:
                     why = plan
-            in_part = None if rules is last else self._in_part(scatter, rules, is_strict=is_strict)
+            in_part = None if rules is last else self._in_part(scatter, rules)
             if in_part is not None:
                 return in_part
         return why
 
-    def _in_part(
-        self, scatter: Scatter, rules: list[ScatterRule], *, is_strict: bool
-    ) -> Plan | None:
+    def _in_part(self, scatter: Scatter, rules: list[ScatterRule]) -> Plan | None:
         """Return the plan of a rule for a scatter on a box of its data, or None."""
         part = peel_to_box(scatter, self._for_rules)
         if part is None:
             return None
-        asked = (
-            self._asked(rule, part.inner, part, is_strict=is_strict)
-            for rule in rules
-            if not rule.has_priority
-        )
+        asked = (self._asked(rule, part.inner, part) for rule in rules if not rule.has_priority)
         return next((plan for plan in asked if isinstance(plan, Plan)), None)
 
     def _asked(
-        self,
-        rule: ScatterRule,
-        scatter: Scatter,
-        part: SubBox | None = None,
-        *,
-        is_strict: bool = False,
+        self, rule: ScatterRule, scatter: Scatter, part: SubBox | None = None
     ) -> Plan | Refusal:
         """Ask a rule about a scatter, which may be one on a ``part`` of its data."""
         context = self._for_rules if part is None else part.context
@@ -233,15 +228,10 @@ class RewriteRound:
             plan = rule.plan(scatter, context)
             return part.whole(plan) if part is not None and isinstance(plan, Plan) else plan
 
-        return self._tried(rule, scatter.node, planned, is_strict=is_strict)
+        return self._tried(rule, scatter.node, planned)
 
     def _tried(
-        self,
-        rule: Rule,
-        node: ir.Node,
-        planned: Callable[[], Plan | Refusal],
-        *,
-        is_strict: bool = False,
+        self, rule: Rule, node: ir.Node, planned: Callable[[], Plan | Refusal]
     ) -> Plan | Refusal:
         """Return the plan of a rule for a node, with what its nodes cost and read."""
         budget().charge_part(PRICES.rule)
@@ -249,7 +239,7 @@ class RewriteRound:
         plan = attempt(lambda: self._narrowed(planned(), output))
         if isinstance(plan, Refusal):
             return plan
-        nodes = self._judged(plan, output, is_strict=is_strict)
+        nodes = self._judged(plan, output)
         if isinstance(nodes, Refusal):
             return nodes
         inputs = tuple(nodes.inputs)
@@ -263,13 +253,8 @@ class RewriteRound:
         write = self.writer.narrowed(plan.write, dtype or value.dtype, as_output=as_output)
         return replace(plan, write=write)
 
-    def _judged(
-        self, plan: Plan, value: ir.Value, *, is_strict: bool = False
-    ) -> Fragment | Refusal:
-        """Return the nodes of a plan for a value, or why the plan is not written.
-
-        If ``is_strict``, ONNX Runtime must leave them as they are, also if the target is another.
-        """
+    def _judged(self, plan: Plan, value: ir.Value) -> Fragment | Refusal:
+        """Return the nodes of a plan for a value, or why the plan is not written."""
         nodes = self.writer.fragment_of(plan.write, as_output=value.is_graph_output())
         if isinstance(nodes, Refusal):
             return nodes
@@ -278,7 +263,7 @@ class RewriteRound:
             self.changed_by_runtime.pop(value, None)
             return nodes
         self.changed_by_runtime[value] = reason
-        required = self.context.target.onnxruntime or is_strict
+        required = self.context.target.onnxruntime or self._is_strict
         return Refusal(Reason.QUANTIZER, reason) if required else nodes
 
     def shape_part(self, node: ir.Node) -> Sequence[Term] | None:
