@@ -69,7 +69,8 @@ class RewriteRound:
         self._is_strict = False
         """Whether a plan that ONNX Runtime would change is refused, whatever the target is.
 
-        A rewriting is first asked for so. If it finds a plan, this holds for what is asked later.
+        ``rewriting`` sets it, and resets it if each plan would be changed. Until then it also holds
+        for what is planned later in the round.
         """
         self._quantized = has_quantizers(context.graph)
         self._plans: dict[ir.Value, Plan | Refusal] = {}
