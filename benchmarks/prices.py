@@ -26,8 +26,8 @@ from onnx_scatterx.engine.budget.spending import own_budget
 from onnx_scatterx.engine.mosaic.provenance import Provenance
 from onnx_scatterx.engine.terms import Term, coord, maximum, minimum, size, term
 from onnx_scatterx.engine.terms.counterexamples import Sample
+from onnx_scatterx.engine.terms.facts import Facts
 from onnx_scatterx.engine.terms.one_size import never_negative
-from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
 from onnx_scatterx.engine.terms.tabulate import tabulated
 

@@ -13,7 +13,7 @@ from onnx_scatterx.engine.rules import (
     Plan,
     Planner,
     Reduced,
-    Reduction,
+    Reducer,
     Refusal,
     Region,
     RegionRule,
@@ -26,7 +26,7 @@ class CombineRule(RegionRule):
 
     def plan(self, region: Region, planner: Planner) -> Plan | Refusal:
         both, (cell,) = region.only_source(Reduced), region.cells
-        reduction = Reduction(planner.writer, both.reduction, planner.dtype)
+        reduction = Reducer(planner.writer, both.reduction, planner.dtype)
         ops = reduction.operators
         cells = (Cell(cell.box, source) for source in (both.data, both.updates))
         parts = [planner.require(region._replace(cells=(part,))) for part in cells]

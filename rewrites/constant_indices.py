@@ -19,7 +19,7 @@ from onnx_scatterx.engine.rules import (
     Context,
     Plan,
     Reason,
-    Reduction,
+    Reducer,
     Refusal,
     Scatter,
     ScatterRule,
@@ -101,7 +101,7 @@ def _moved(layout: Arrangement, table: np.ndarray, context: Context) -> Plan:
 def _combined(layout: Arrangement, tables: list[np.ndarray], context: Context) -> Plan:
     """Combine the updates with the data, those of one element one after another."""
     s, w = layout.scatter, context.writer
-    reduction, chosen = (Reduction(w, name, s.dtype) for name in (s.reduction, "none"))
+    reduction, chosen = (Reducer(w, name, s.dtype) for name in (s.reduction, "none"))
 
     def write() -> ir.Value:
         x, u = layout.data(context), layout.update(context)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import onnx_ir as ir
@@ -72,31 +73,30 @@ _Write = Callable[[ir.Value, ir.DataType], ir.Value]
 
 def _gather(gather: Gather, context: Context) -> tuple[Term, _Write]:
     axis, indices, dims = gather.named[0], granted(gather.indices), len(gather.index_dims)
-    signed = not gather.is_given_from_start(axis)
+    rows = _Rows(axis, gather.data_shape[axis:], dims, signed=not gather.is_given_from_start(axis))
 
     def write(x: ir.Value, kind: ir.DataType) -> ir.Value:
-        return _rows(x, kind, indices, dims, gather.data_shape[axis:], axis, context, signed)
+        return rows.at(indices, x, kind, context)
 
     return gather.data_shape[axis], write
 
 
-def _rows(
-    x: ir.Value,
-    kind: ir.DataType,
-    indices: ir.Value,
-    dims: int,
-    sizes: tuple[Term, ...],
-    axis: int,
-    context: Context,
-    signed: bool,
-) -> ir.Value:
-    """Write the rows at indices of so many dims, of data of these sizes from the axis on."""
-    w, rank = context.writer, len(sizes)
-    dtype = _dtype(indices, context)
-    at = w.axes("Unsqueeze", indices, dtype, [dims + d for d in range(rank)])
-    hit = context.numbers.hits(at, dtype, sizes[0], 0, rank, signed=signed)
-    x = w.axes("Unsqueeze", x, kind, [axis + d for d in range(dims)])
-    return _sum(hit, x, kind, axis + dims, context)
+@dataclass(frozen=True)
+class _Rows:
+    """Rows along an axis: the ``sizes`` of the data from it on, and how many dims indices have."""
+
+    axis: int
+    sizes: tuple[Term, ...]
+    dims: int
+    signed: bool  # whether indices may count from the end
+
+    def at(self, indices: ir.Value, x: ir.Value, kind: ir.DataType, context: Context) -> ir.Value:
+        """Write the rows of some data at indices."""
+        w, rank, dtype = context.writer, len(self.sizes), _dtype(indices, context)
+        at = w.axes("Unsqueeze", indices, dtype, [self.dims + d for d in range(rank)])
+        hit = context.numbers.hits(at, dtype, self.sizes[0], 0, rank, signed=self.signed)
+        x = w.axes("Unsqueeze", x, kind, [self.axis + d for d in range(self.dims)])
+        return _sum(hit, x, kind, self.axis + self.dims, context)
 
 
 def _sum(hit: ir.Value, x: ir.Value, kind: ir.DataType, axis: int, context: Context) -> ir.Value:
@@ -142,6 +142,8 @@ def _gather_nd(gather: Gather, context: Context) -> tuple[Term, _Write]:
     # In the shape that a Reshape takes, 0 copies a size.
     refuse_unless(count == 1 or (sizes and filled))
     size = math.prod(named[1:], start=named[0])
+    signed = count == 1 and not gather.is_given_from_start(0)
+    rows = _Rows(0, (size, *rest), dims, signed)
 
     def column(c: int, stride: int) -> ir.Value:
         at = w.node("Slice", [indices, *(w.constant([n]) for n in (c, c + 1, dims))], _INT64)
@@ -152,17 +154,13 @@ def _gather_nd(gather: Gather, context: Context) -> tuple[Term, _Write]:
 
     def write(x: ir.Value, kind: ir.DataType) -> ir.Value:
         if count == 1:
-            at, signed = (
-                w.axes("Squeeze", indices, _INT64, [dims]),
-                not gather.is_given_from_start(0),
-            )
-            return _rows(x, kind, at, dims, (size, *rest), 0, context, signed)
+            return rows.at(w.axes("Squeeze", indices, _INT64, [dims]), x, kind, context)
         strides = [math.prod(sizes[c + 1 :]) for c in range(count)]
         at, *others = [column(c, stride) for c, stride in enumerate(strides)]
         for other in others:
             at = w.node("Add", [at, other], _INT64)
         x = w.node("Reshape", [x, numbers.shape([size, *rest])], kind)
-        return _rows(x, kind, at, dims, (size, *rest), 0, context, signed=False)
+        return rows.at(at, x, kind, context)
 
     return size, write
 

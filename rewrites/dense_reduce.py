@@ -37,7 +37,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.rules import (
     Context,
     Plan,
-    Reduction,
+    Reducer,
     Refusal,
     Scatter,
     ScatterRule,
@@ -133,7 +133,7 @@ def _product(search: Search) -> ir.Value:
     for k in range(count):
         here = w.slice(hit, _BOOL, [hit_axis], [k], [k + 1], [1])
         update = w.slice(u, s.dtype, [axis], [k], [k + 1], [1])
-        x = Reduction(w, s.reduction, s.dtype).where(here, x, update)
+        x = Reducer(w, s.reduction, s.dtype).where(here, x, update)
     return w.axes("Squeeze", x, s.dtype, [axis])
 
 
@@ -178,7 +178,7 @@ def _ordered(search: Search) -> ir.Value:
     w, s, axis = search.context.writer, search.scatter, search.layout.middle + 1
     neutral = np.array(-0.0 if s.dtype.is_floating_point() else 0).astype(s.dtype.numpy())
     # One Where loses the neutral -0.0, which is repeated along dims that the updates have.
-    new = Reduction(w, "none", s.dtype).where(hit, w.constant(neutral, s.dtype), u)
+    new = Reducer(w, "none", s.dtype).where(hit, w.constant(neutral, s.dtype), u)
     together = w.concat([x, new], s.dtype, axis)
     sums = w.node("CumSum", [together, w.constant(np.array(axis))], s.dtype)
     return w.node("Gather", [sums, w.constant(np.array(-1))], s.dtype, axis=axis)
@@ -188,7 +188,7 @@ def _extreme(search: Search) -> ir.Value:
     """Keep the greatest or the least, as ``x > u ? x : u`` and ``x < u ? x : u`` do one by one."""
     hit, x, u = _side_by_side(search)
     w, s, axis = search.context.writer, search.scatter, search.layout.middle + 1
-    reduction = Reduction(w, s.reduction, s.dtype)
+    reduction = Reducer(w, s.reduction, s.dtype)
     refuse_unless(reduction.operators)  # refuses types without an order
     op = "ReduceMax" if s.reduction == "max" else "ReduceMin"
     floats = s.dtype.is_floating_point()

@@ -21,7 +21,7 @@ from onnx_scatterx.engine.rules import (
     Context,
     Plan,
     Reason,
-    Reduction,
+    Reducer,
     Refusal,
     Scatter,
     ScatterRule,
@@ -105,7 +105,7 @@ def _write(scatter: Scatter, window: Window, context: Context) -> ir.Value:
         return new
     if window.shared:
         hit = w.axes("Unsqueeze", hit, _BOOL, list(range(1, rank - axis)))
-    return Reduction(w, scatter.reduction, dtype).where(hit, scatter.data, new)
+    return Reducer(w, scatter.reduction, dtype).where(hit, scatter.data, new)
 
 
 def _rows(scatter: Scatter, window: Window, context: Context) -> tuple[ir.Value, ir.Value]:

@@ -14,13 +14,13 @@ import onnx_ir as ir
 from onnx_scatterx.engine.rules import (
     Context,
     Plan,
-    Reduction,
+    Reducer,
     Refusal,
     Scatter,
     ScatterRule,
+    attribute_of,
     made_by,
     refuse_unless,
-    written,
 )
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
 from onnx_scatterx.rewrites.helpers.update_positions import positions_of
@@ -50,7 +50,7 @@ class InversePermutationRule(ScatterRule):
             u = layout.update(context)
             new = numbers.take(u, order, dtype, middle, None if shared else layout.shape)
             if scatter.reduction != "none":
-                reduction = Reduction(w, scatter.reduction, dtype)
+                reduction = Reducer(w, scatter.reduction, dtype)
                 new = reduction.combined(layout.data(context), new)
             return layout.back(new, context)
 
@@ -69,7 +69,7 @@ def _is_permutation(layout: Arrangement, context: Context) -> bool:
         return False
     keys = None if node.inputs[0] is None else context.known(node.inputs[0]).shape
     along = [d for d, part in enumerate(read[0].parts) if dim in part.coords]
-    given = written(node, "axis", -1)
+    given = attribute_of(node, "axis", -1)
     if keys is None or given is None:
         return False
     sorted_axis = given % len(keys)

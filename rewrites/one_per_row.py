@@ -16,7 +16,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.rules import (
     Context,
     Plan,
-    Reduction,
+    Reducer,
     Refusal,
     Scatter,
     ScatterRule,
@@ -47,7 +47,7 @@ class OnePerRowRule(ScatterRule):
             at = w.axes("Unsqueeze", index.write(), index.dtype, added)
             hit = numbers.hits(at, index.dtype, size, axis, rank, signed=signed, checked=checked)
             new = w.axes("Unsqueeze", scatter.updates, dtype, missing)
-            return Reduction(w, scatter.reduction, dtype).where(hit, scatter.data, new)
+            return Reducer(w, scatter.reduction, dtype).where(hit, scatter.data, new)
 
         return Plan(write)
 

@@ -19,7 +19,7 @@ from onnx_scatterx.engine.rules import (
     Context,
     FloorDiv,
     Plan,
-    Reduction,
+    Reducer,
     Refusal,
     Scatter,
     ScatterRule,
@@ -146,7 +146,7 @@ def _written(
     if start.constant != 0:
         parts.append(numbers.slice(x, dtype, axis, 0, start))
     old = numbers.slice(x, dtype, axis, start, end)
-    parts.append(Reduction(w, scatter.reduction, dtype).combined(old, part))
+    parts.append(Reducer(w, scatter.reduction, dtype).combined(old, part))
     if not scatter.facts.equal(scatter.data_shape[axis], end):
         parts.append(numbers.slice(x, dtype, axis, end))
     return w.concat(parts, dtype, axis)

@@ -21,9 +21,9 @@ from onnx_scatterx.engine.rules import (
     Refusal,
     Scatter,
     ScatterRule,
+    attribute_of,
     made_by,
     refuse_unless,
-    written,
 )
 from onnx_scatterx.rewrites.dynamic_window import Window, window_of
 
@@ -82,7 +82,7 @@ def _behind(scatter: Scatter, context: Context) -> tuple[ir.Value, list[int]]:
     node = made_by(scatter.data, "Transpose")
     if node is None or node.graph is not context.graph:
         return scatter.data, same
-    (cache,), perm = node.inputs, list(written(node, "perm", same[::-1]) or ())
+    (cache,), perm = node.inputs, list(attribute_of(node, "perm", same[::-1]) or ())
     return (scatter.data, same) if cache is None or sorted(perm) != same else (cache, perm)
 
 

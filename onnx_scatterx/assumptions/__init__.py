@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from onnx_scatterx.assumptions.clauses import check_clauses as check_clauses
     from onnx_scatterx.assumptions.clauses import conditions_of as conditions_of
     from onnx_scatterx.assumptions.clauses import equalities as equalities
-    from onnx_scatterx.assumptions.clauses import from_metadata as from_metadata
-    from onnx_scatterx.assumptions.clauses import note as note
+    from onnx_scatterx.assumptions.clauses import note_assumptions as note_assumptions
+    from onnx_scatterx.assumptions.clauses import noted_assumptions as noted_assumptions
     from onnx_scatterx.assumptions.clauses import read_clauses as read_clauses
     from onnx_scatterx.assumptions.expressions import evaluate as evaluate
     from onnx_scatterx.assumptions.expressions import names_in as names_in
@@ -41,7 +41,7 @@ else:
         {
             "assumption": "Assumption NOTHING Relation",
             "clauses": "Assume Clause METADATA at_sizes by_name check_clauses conditions_of "
-            "equalities from_metadata note read_clauses",
+            "equalities note_assumptions noted_assumptions read_clauses",
             "expressions": "evaluate names_in parts_of",
             "fixed_sizes": "Fix FixedSizes dims_of fix_template open_sizes places_of",
         },

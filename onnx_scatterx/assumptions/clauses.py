@@ -83,22 +83,22 @@ def as_metadata(assumed: Iterable[Clause]) -> str:
     return json.dumps(conditions, ensure_ascii=False)
 
 
-def note(assumed: Iterable[Clause], metadata: MutableMapping[str, str]) -> None:
+def note_assumptions(assumed: Iterable[Clause], metadata: MutableMapping[str, str]) -> None:
     """Write clauses into a model's metadata, behind those that it has.
 
     >>> metadata = {METADATA: '{"idx": "unique"}'}
-    >>> note(read_clauses(["idx < n", "idx: unique"]), metadata)
+    >>> note_assumptions(read_clauses(["idx < n", "idx: unique"]), metadata)
     >>> metadata[METADATA]
     '{"idx": "unique, < n"}'
     """
     if new := tuple(assumed):
-        metadata[METADATA] = as_metadata(dict.fromkeys((*from_metadata(metadata), *new)))
+        metadata[METADATA] = as_metadata(dict.fromkeys((*noted_assumptions(metadata), *new)))
 
 
-def from_metadata(metadata: Mapping[str, str]) -> tuple[Clause, ...]:
+def noted_assumptions(metadata: Mapping[str, str]) -> tuple[Clause, ...]:
     """Return the assumptions in a model's metadata; ScatterXError if they cannot be read.
 
-    >>> [str(c) for c in from_metadata({METADATA: '{"idx": "unique, < n"}'})]
+    >>> [str(c) for c in noted_assumptions({METADATA: '{"idx": "unique, < n"}'})]
     ['idx: unique', 'idx < n']
     """
     text = metadata.get(METADATA)

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions import Assume, at_sizes, by_name, from_metadata, read_clauses
+from onnx_scatterx.assumptions import Assume, at_sizes, by_name, noted_assumptions, read_clauses
 from onnx_scatterx.compare.array_diff import Tolerance
 from onnx_scatterx.compare.empty_scans import iterated_axes
 from onnx_scatterx.compare.equality import Equality
@@ -47,7 +47,7 @@ from onnx_scatterx.graphs import all_nodes, graphs_of
 from onnx_scatterx.observer import Observer, Progress
 from onnx_scatterx.processes import scratch
 from onnx_scatterx.runtime import DeclaredInput, ModelFile, as_file, runner_of, validated_inputs
-from onnx_scatterx.text import from_metadata as told_of
+from onnx_scatterx.text import noted_reasons
 
 Feed = Mapping[str, np.ndarray]
 
@@ -151,7 +151,7 @@ def verify(
         try:
             fixed = narrowing(first, second, distrust_dims)
             promised = at_sizes(read_clauses(assume), fixed)
-            own = at_sizes(from_metadata(second.metadata_props), fixed)
+            own = at_sizes(noted_assumptions(second.metadata_props), fixed)
             assumed = tuple(dict.fromkeys((*promised, *own)))
         except ScatterXError as error:
             raise VerifyError(str(error)) from error
@@ -179,7 +179,7 @@ def verify(
         def unloaded(why: str) -> Verification:
             proof = unrun(why, refuted=True) if prove else None
             nothing = replace(Verification(0, 0), tolerance=tolerance, missing=one.missing)
-            told = told_of(second.metadata_props)
+            told = noted_reasons(second.metadata_props)
             return replace(nothing, seed=seed, interface=(why,), proof=proof, in_onnxruntime=told)
 
         failure = comparison.load()
@@ -215,7 +215,7 @@ def verify(
             stated=tuple(str(clause) for clause in assumed if clause not in promised),
             proof=proof,
             fixed=dict(fixed.symbols),
-            in_onnxruntime=told_of(second.metadata_props),
+            in_onnxruntime=noted_reasons(second.metadata_props),
         )
 
 

@@ -15,9 +15,9 @@ lies in. The source of a cell is a ``View`` of a tensor, or two, ``Reduced``. A 
 **What it may ask.** A ``Context`` has what is known of the values and scatters of the graph, the
 target, and what writes nodes. A ``Planner`` also has the best plans for parts of a region.
 ``Facts`` prove inequalities. A ``TensorValue`` is what is known of a tensor; a symbol may be an
-``ElementOf`` a tensor. ``made_by`` and ``written`` read a node of the model, ``described`` says
-what is known of its operator, such as how ``Rows`` run through it, ``reached`` walks over nodes,
-and ``rounds`` parts updates that collide.
+``ElementOf`` a tensor. ``made_by`` and ``attribute_of`` read a node of the model, ``described``
+says what is known of its operator, such as how ``Rows`` run through it, ``reached`` walks over
+nodes, and ``rounds`` parts updates that collide.
 
 **Its answer.** A ``Plan`` is a function that writes nodes; their number is its cost. Only where
 time is weighed, ``Work`` says how much the nodes move. ``cheapest`` chooses among plans. A
@@ -30,7 +30,7 @@ a condition fails; ``attempt`` returns the refusal.
 ``Shape`` a tuple of terms. ``as_numbers`` and ``tabulated`` compute terms that are known.
 
 **Writing.** ``context.writer`` adds nodes, and ``context.numbers`` nodes whose sizes are terms.
-A ``Reduction`` combines tensors as a scatter does, a ``Cut`` finds the bounds of a Slice, and an
+A ``Reducer`` combines tensors as a scatter does, a ``Cut`` finds the bounds of a Slice, and an
 ``Encoding`` writes a ScatterX node.
 """
 
@@ -64,10 +64,10 @@ from onnx_scatterx.engine.terms import tabulated as tabulated
 from onnx_scatterx.engine.terms import term as term
 from onnx_scatterx.engine.write import Cut as Cut
 from onnx_scatterx.engine.write import Encoding as Encoding
-from onnx_scatterx.engine.write import Reduction as Reduction
+from onnx_scatterx.engine.write import Reducer as Reducer
+from onnx_scatterx.graphs import attribute_of as attribute_of
 from onnx_scatterx.graphs import made_by as made_by
 from onnx_scatterx.graphs import reached as reached
-from onnx_scatterx.graphs import written as written
 from onnx_scatterx.operators import Rows as Rows
 from onnx_scatterx.operators import described as described
 from onnx_scatterx.text import Detail as Detail

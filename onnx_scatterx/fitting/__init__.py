@@ -1,9 +1,9 @@
-"""The passes that fit a model to fixed sizes, to an operator set and to a target.
+"""The passes that fit a model to fixed sizes, an operator set, a target, and ONNX Runtime.
 
 Come here for sizes that are written and folded, for nodes in the spelling of another operator set,
-for what a target does not take of the result, and for dims that ONNX Runtime infers and a rewrite
-must keep; not for the removal of scatters (that is in ``engine.passes``), nor for the order of the
-passes (in ``pipeline``).
+for what a target does not take of the result, and for what ONNX Runtime rewrites or infers of a
+model, which must be the same of the result; not for the removal of scatters (that is in
+``engine.passes``), nor for the order of the passes (in ``pipeline``).
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from onnx_scatterx.fitting.check_target import CheckTarget as CheckTarget
     from onnx_scatterx.fitting.declared_dims import declare_body_dims as declare_body_dims
     from onnx_scatterx.fitting.declared_dims import forget_unchecked_dims as forget_unchecked_dims
-    from onnx_scatterx.fitting.declared_dims import note_body_dims as note_body_dims
     from onnx_scatterx.fitting.drop_default_reductions import (
         DropDefaultReductions as DropDefaultReductions,
     )
@@ -28,8 +27,13 @@ if TYPE_CHECKING:
     from onnx_scatterx.fitting.inference import infer_shapes as infer_shapes
     from onnx_scatterx.fitting.inference import inferred as inferred
     from onnx_scatterx.fitting.inference import inlined as inlined
+    from onnx_scatterx.fitting.keep_apart import KeepApart as KeepApart
     from onnx_scatterx.fitting.lower_operator_set import LowerOperatorSet as LowerOperatorSet
     from onnx_scatterx.fitting.lower_rewritten import LowerRewritten as LowerRewritten
+    from onnx_scatterx.fitting.move_above_quantizers import (
+        MoveAboveQuantizers as MoveAboveQuantizers,
+    )
+    from onnx_scatterx.fitting.original import note_original as note_original
     from onnx_scatterx.fitting.profile_draft import new_profile as new_profile
     from onnx_scatterx.fitting.write_other_forms import WriteOtherForms as WriteOtherForms
     from onnx_scatterx.fitting.write_sizes import WRONG as WRONG
@@ -44,13 +48,16 @@ else:
             "attach_fallbacks": "AttachFallbacks",
             "change_operator_set": "ChangeOperatorSet",
             "check_target": "CheckTarget",
-            "declared_dims": "declare_body_dims forget_unchecked_dims note_body_dims",
+            "declared_dims": "declare_body_dims forget_unchecked_dims",
             "drop_default_reductions": "DropDefaultReductions",
             "failures": "NodeFailure first_failure",
             "fold_sizes": "FoldSizes",
             "inference": "infer_shapes inferred inlined",
+            "keep_apart": "KeepApart",
             "lower_operator_set": "LowerOperatorSet",
             "lower_rewritten": "LowerRewritten",
+            "move_above_quantizers": "MoveAboveQuantizers",
+            "original": "note_original",
             "profile_draft": "new_profile",
             "write_other_forms": "WriteOtherForms",
             "write_sizes": "WRONG WriteSizes analysis_at declare_fixed failure_at_any_sizes",

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import Knowledge, interpret
-from onnx_scatterx.engine.device import Violation, refusals
+from onnx_scatterx.engine.device import Violation, violating_nodes
 from onnx_scatterx.engine.passes import Job, Kind, Pass
 from onnx_scatterx.fitting.known_values import Analysed
 from onnx_scatterx.fitting.opset import newer_opset, obstacles
@@ -28,7 +28,7 @@ def check_target(job: Job) -> bool:
     (False, ['Erf'])
     """
     knowledge, target = job.analyses.without_promises.current(), job.settings.target
-    pairs = refusals(job.model, target, knowledge)
+    pairs = violating_nodes(job.model, target, knowledge)
     found = [*_of_opset(job.model, target, job.proven), *(violation for _, violation in pairs)]
     job.violations = tuple(dict.fromkeys(found))
     job.refused = {n for n, violation in pairs if n is not None and not violation.on_host}
@@ -53,7 +53,7 @@ def violations(
     y (NonZero): npu takes no NonZero
     y (NonZero): a size is known only when the model runs
     """
-    refused = refusals(model, target, knowledge or interpret(model))
+    refused = violating_nodes(model, target, knowledge or interpret(model))
     return tuple(dict.fromkeys([*_of_opset(model, target), *(v for _, v in refused)]))
 
 

@@ -24,6 +24,7 @@ from onnx_scatterx.fitting.inference import inferred
 from onnx_scatterx.fitting.known_values import Analysed, KnownValues
 from onnx_scatterx.graphs import (
     all_nodes,
+    attribute_of,
     called_function,
     callers_first,
     constant,
@@ -31,7 +32,6 @@ from onnx_scatterx.graphs import (
     is_operator,
     overridable,
     reached,
-    written,
 )
 
 _READERS = frozenset({"Shape", "Size"})
@@ -249,5 +249,5 @@ def _behind(
     inside = [v for body in bodies for v in body.outputs[at + ahead : at + ahead + 1] if at >= 0]
     states = 0
     if is_operator(node, {"Loop", "Scan"}):
-        states = len(node.inputs) - skipped - (written(node, "num_scan_inputs", 0) or 0)
+        states = len(node.inputs) - skipped - (attribute_of(node, "num_scan_inputs", 0) or 0)
     return [*outside, *inside] if at < states else inside if is_output else outside

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from onnx_scatterx.engine.lift import is_scatter
 from onnx_scatterx.engine.passes import Job, Pass
-from onnx_scatterx.graphs import all_nodes, written
+from onnx_scatterx.graphs import all_nodes, attribute_of
 
 
 def drop_default_reductions(job: Job) -> bool:
@@ -19,7 +19,7 @@ def drop_default_reductions(job: Job) -> bool:
         return False
     modified = False
     for node in all_nodes(job.model):
-        if is_scatter(node) and written(node, "reduction", "") == "none":
+        if is_scatter(node) and attribute_of(node, "reduction", "") == "none":
             del node.attributes["reduction"]
             modified = True
     return modified

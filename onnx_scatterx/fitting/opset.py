@@ -12,7 +12,7 @@ from typing import NamedTuple
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.engine.spelling import EXPANDED, Refused, Spelling, respelled
+from onnx_scatterx.engine.spelling import EXPANDED, NoSpelling, Spelling, respelled
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.files import check_opset, check_valid, to_proto
 from onnx_scatterx.fitting.declared_dims import (
@@ -90,7 +90,7 @@ def _compared(
     for name, graph, there in _versioned(model):
         for node in graph if there > version or (raises and there < version) else ():
             spelling = respelled(node, there, version, known)
-            if isinstance(spelling, Refused):
+            if isinstance(spelling, NoSpelling):
                 blocking.append(OpsetObstacle(node, name, spelling.why, there, *spelling[1:3]))
             elif spelling is not None:
                 changed[node] = spelling

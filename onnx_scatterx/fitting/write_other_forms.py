@@ -16,7 +16,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.budget import LimitError, budget
 from onnx_scatterx.engine.mosaic import Constants
 from onnx_scatterx.engine.passes import Job, Pass
-from onnx_scatterx.engine.quantizers import GraphValues, has_quantizers, objection, obstacle
+from onnx_scatterx.engine.quantizers import GraphValues, has_quantizers, objection, reason_to_keep
 from onnx_scatterx.engine.write import Fragment, Writer, has_other_forms, instead_of
 from onnx_scatterx.graphs import all_nodes, remove_dead, replace_uses
 
@@ -62,7 +62,7 @@ def _in_graph(graph: ir.Graph, known: GraphValues, writer: Writer) -> bool:
     for node in list(graph):
         if not has_other_forms(node) or node.graph is None:
             continue
-        if asks and obstacle(node, known) is not None:
+        if asks and reason_to_keep(node, known) is not None:
             continue
         (value,) = node.outputs
 

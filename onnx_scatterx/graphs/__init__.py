@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from onnx_scatterx.graphs.cleanup import remove_dead as remove_dead
     from onnx_scatterx.graphs.cleanup import replace_uses as replace_uses
     from onnx_scatterx.graphs.cleanup import set_inputs as set_inputs
+    from onnx_scatterx.graphs.constants import INT64_MAX as INT64_MAX
     from onnx_scatterx.graphs.constants import constant as constant
     from onnx_scatterx.graphs.constants import overridable as overridable
     from onnx_scatterx.graphs.traversal import all_graphs as all_graphs
     from onnx_scatterx.graphs.traversal import all_nodes as all_nodes
+    from onnx_scatterx.graphs.traversal import attribute_of as attribute_of
     from onnx_scatterx.graphs.traversal import called_function as called_function
     from onnx_scatterx.graphs.traversal import callers_first as callers_first
     from onnx_scatterx.graphs.traversal import graphs_of as graphs_of
@@ -34,15 +36,14 @@ if TYPE_CHECKING:
     from onnx_scatterx.graphs.traversal import perm_of as perm_of
     from onnx_scatterx.graphs.traversal import reached as reached
     from onnx_scatterx.graphs.traversal import read_by as read_by
-    from onnx_scatterx.graphs.traversal import written as written
 else:
     __getattr__, __dir__, __all__ = face(
         __name__,
         {
             "cleanup": "Names cloned remove_dead replace_uses set_inputs",
-            "constants": "constant overridable",
-            "traversal": "all_graphs all_nodes called_function callers_first "
-            "graphs_of is_operator is_scatterx_domain live_nodes made_by makers "
-            "may_be_operator perm_of reached read_by written",
+            "constants": "INT64_MAX constant overridable",
+            "traversal": "all_graphs all_nodes attribute_of called_function "
+            "callers_first graphs_of is_operator is_scatterx_domain live_nodes "
+            "made_by makers may_be_operator perm_of reached read_by",
         },
     )

@@ -12,6 +12,9 @@ from typing import cast
 import numpy as np
 import onnx_ir as ir
 
+INT64_MAX = 2**63 - 1
+"""The largest int64: a Slice that ends here runs to the end of the axis."""
+
 _NUMBERS = {
     "value_int": np.int64, "value_ints": np.int64,
     "value_float": np.float32, "value_floats": np.float32,

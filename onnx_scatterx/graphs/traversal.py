@@ -34,7 +34,7 @@ def made_by(value: ir.Value | None, *op_types: str) -> ir.Node | None:
     return node if is_operator(node, op_types) else None
 
 
-def written(node: ir.Node, name: str, default: Any) -> Any:
+def attribute_of(node: ir.Node, name: str, default: Any) -> Any:
     """Return the value of an attribute; None if it refers to an attribute of a function."""
     attribute = node.attributes.get(name)
     return default if attribute is None else None if attribute.is_ref() else attribute.value
@@ -49,7 +49,7 @@ def perm_of(node: ir.Node | None, rank: int | None = None) -> tuple[int, ...] | 
         return None
     if "perm" not in node.attributes:
         return None if rank is None else tuple(range(rank))[::-1]
-    perm = tuple(written(node, "perm", ()) or ())
+    perm = tuple(attribute_of(node, "perm", ()) or ())
     fits = sorted(perm) == list(range(len(perm) if rank is None else rank))
     return perm if fits and perm else None
 

@@ -14,7 +14,7 @@ from onnx_scatterx.faces import face
 if TYPE_CHECKING:
     from onnx_scatterx.lab.benchmarking.models import bench as bench
     from onnx_scatterx.lab.devices.checking import Check as Check
-    from onnx_scatterx.lab.devices.checking import question as question
+    from onnx_scatterx.lab.devices.checking import reference_runs as reference_runs
     from onnx_scatterx.lab.devices.consumer import Consumer as Consumer
     from onnx_scatterx.lab.devices.consumer import ConsumerProcess as ConsumerProcess
     from onnx_scatterx.lab.devices.consumer import consumer_of as consumer_of
@@ -23,7 +23,7 @@ else:
         __name__,
         {
             "benchmarking.models": "bench",
-            "devices.checking": "Check question",
+            "devices.checking": "Check reference_runs",
             "devices.consumer": "Consumer ConsumerProcess consumer_of",
         },
     )

@@ -4,7 +4,7 @@ Come here for a property of an operator (``described(node).moves``), for the ope
 one (``those``), and for the element types that ONNX Runtime has kernels of. An operator without a
 row gets what is safe to assume. Not for functions that follow what an operator computes
 (``engine.analysis``), not for its schema (``onnx.defs``), and not for what changed between operator
-sets (``fitting``).
+sets (``engine.spelling``).
 """
 
 from __future__ import annotations

@@ -1,4 +1,11 @@
-"""The passes in their order, and which of them run on a job."""
+"""The passes in their order, which of them run on a job, and how often.
+
+Two effects of a result are seen only in the whole model, after passes have run. Each has other runs
+follow, on copies of the model as it was given (restarts.py decides which):
+
+    ONNX Runtime would move quantizers    run again, and keep the scatters that lead there
+    the target refuses nodes              run again, twice at the most, for wider targets
+"""
 
 from __future__ import annotations
 
@@ -13,10 +20,8 @@ from onnx_scatterx.engine.passes import (
     InlineKnownIfs,
     InlineSequenceFunctions,
     Job,
-    KeepApart,
     Kind,
     LowerScatters,
-    MoveAboveQuantizers,
     Pass,
     ShareMasks,
     ShortenShapeComputations,
@@ -30,14 +35,27 @@ from onnx_scatterx.fitting import (
     CheckTarget,
     DropDefaultReductions,
     FoldSizes,
+    KeepApart,
     LowerOperatorSet,
     LowerRewritten,
+    MoveAboveQuantizers,
     WriteOtherForms,
     WriteSizes,
-    note_body_dims,
+    declare_body_dims,
+    note_original,
 )
 from onnx_scatterx.graphs import cloned
-from onnx_scatterx.pipeline.restarts import least_violating, may_run_again, until_safe
+from onnx_scatterx.pipeline.restarts import (
+    Harm,
+    Wider,
+    become,
+    keep_connected,
+    may_run_again,
+    unrelated_nodes,
+    wider_targets,
+)
+from onnx_scatterx.pipeline.sole_readers import SoleReaders
+from onnx_scatterx.text import Refusal
 
 PREPARING = (ChangeOperatorSet, LowerOperatorSet)
 """The passes for every model, with scatters or without."""
@@ -58,13 +76,13 @@ LOWERING = (
 """The passes that replace scatters and gathers. If a job is ``forbidden``, they only report."""
 
 FITTING = (FoldSizes, WriteOtherForms, MoveAboveQuantizers)
-"""The passes that fit other nodes to the target. If a job ``keeps_rest``, they do not run."""
+"""The passes that fit other nodes to the target. They do not run if a job ``keeps_rest``."""
 
 FINISHING = (DropDefaultReductions, LowerRewritten, KeepApart, AttachFallbacks)
 """The passes for the whole result."""
 
 CHECKING = (CheckTarget,)
-"""The pass that changes nothing, and says what the target does not take."""
+"""Says what the target does not take. It does not run, either, if a job ``keeps_rest``."""
 
 PIPELINE = PREPARING + LOWERING + FITTING + FINISHING + CHECKING
 
@@ -75,7 +93,7 @@ def runs(step: Pass, job: Job) -> bool:
         return False
     if step in LOWERING and job.forbidden is not None:
         return step.kind is Kind.REPORT
-    if step in FITTING and job.keeps_rest:
+    if step in FITTING + CHECKING and job.keeps_rest:
         return False
     return step.kind is not Kind.CHOICE or job.is_chosen(step.name)
 
@@ -90,48 +108,62 @@ def check_passes(wanted: Iterable[str], *others: str) -> None:
 
 
 def rewritten(job: Job) -> Job:
-    """Run the pipeline on a job, within a budget; return the last job.
+    """Run the pipeline on a job, within a budget; return the job with the best result.
 
-    Two strategies run passes more than once: ``least_violating`` and ``until_safe`` judge the
-    result, and may begin anew with another job for the same model. If the job ``keeps_rest``, what
-    its target takes of the result is not judged.
+    Another run has a job of its own, with a copy of the model as it was given. The model of the
+    first job is changed: the returned job has it.
     """
-    if job.original is None and (may_run_again(job) or _applying(PREPARING, job)):
+    if job.original is None and (may_run_again(job) or any(runs(step, job) for step in PREPARING)):
         job.original = partial(cloned, cloned(job.model))
     _run(PREPARING, job)
     if job.has_scatters or job.settings.given["fix"] or job.settings.given["passes"] is not None:
-        _note(job)
+        note_original(job)
         with budget().share(3 / 4):  # the rest is for the report
-            return _lowered(job) if job.keeps_rest else least_violating(job, _checked, _begin)
-    if not job.keeps_rest:
-        _run(CHECKING, job)
-    return job
-
-
-def _begin(job: Job) -> None:
-    """Do for another job of a model, untold, what was done for the first one before it ran."""
-    for step in _applying(PREPARING, job):
-        job.modified |= step.run(job)
-    _note(job)
-
-
-def _note(job: Job) -> None:
-    job.number_nodes()
-    note_body_dims(job.model)
-
-
-def _lowered(job: Job) -> Job:
-    return until_safe(job, partial(_run, LOWERING), partial(_run, FITTING + FINISHING), _begin)
-
-
-def _checked(job: Job) -> Job:
-    job = _lowered(job)
+            return _best_of_runs(job)
     _run(CHECKING, job)
     return job
 
 
-def _applying(steps: Iterable[Pass], job: Job) -> list[Pass]:
-    return [step for step in steps if runs(step, job)]
+def _best_of_runs(job: Job) -> Job:
+    """Run the passes until a result is safe, and again for wider targets; return the best job."""
+    model, unrelated = job.model, unrelated_nodes(job)
+    results: list[Job] = []
+    wider: list[Wider] | None = None  # what is left to try, as the first result says
+    kept: dict[int, Refusal] = {}  # in the run of now, by the numbers of the nodes
+    while True:
+        shared = SoleReaders(job)
+        _run(LOWERING, job)
+        exposed = {} if job.forbidden is not None else shared.exposed(job)
+        if exposed:
+            job = _again(job)
+            keep_connected(job, exposed, kept)
+            continue
+        _run(FITTING + FINISHING, job)
+        declare_body_dims(job.model)
+        _run(CHECKING, job)
+        results.append(job)
+        wider = wider_targets(job, unrelated) if wider is None else wider
+        if not wider:
+            break
+        job, kept = _again(job), {}
+        job.target, job.wider = wider.pop(0)
+    best = min(results, key=Harm.of)
+    if best is not results[0]:
+        best.violations_if_kept = Harm.of(results[0]).refused
+    if best.model is not model:
+        become(model, best.model)
+        best.model = model
+    return best
+
+
+def _again(job: Job) -> Job:
+    """Return another job for the model as it was given: no user is told what is done for it."""
+    again = job.again()
+    for step in PREPARING:
+        if runs(step, again):
+            again.modified |= step.run(again)
+    note_original(again)
+    return again
 
 
 def _run(steps: Iterable[Pass], job: Job) -> None:

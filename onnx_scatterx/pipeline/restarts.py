@@ -1,32 +1,31 @@
-"""A model is rewritten more than once, and the best result is kept (``try_changes``).
+"""Whether a model is rewritten again, otherwise, and which of two results is better.
 
 Some effects of a write are far from it, and are seen only in the whole model: at a quantizer
 (``SoleReaders``). If ONNX Runtime would compute something else there, the scatters that are not
-connected with the effect are written again (``until_safe``). If no scatter is connected with it, no
-scatter of the model is written.
+connected with the effect are written again (``keep_connected``). If no scatter is connected with
+it, no scatter of the model is written.
 
-If a target refuses nodes of the result, the passes run again (``least_violating``). A scatter that
+If a target refuses nodes of the result, the passes run again (``wider_targets``). A scatter that
 the target lacks may become one operator of its replacement. But the nodes that compute its indices
 may need more operators that the target lacks. So two more results are made: in one, all operators
 are allowed for the scatters that the target refuses; in the other, for all scatters. The result
-with the fewest violations is taken. If the target does not take the sizes of the inputs, no other
+with the least ``Harm`` is taken. If the target does not take the sizes of the inputs, no other
 result is made: the user has to fix the sizes first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from typing import TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple, TypeAlias
 
 import onnx_ir as ir
 
 from onnx_scatterx.engine.lift import is_gather, is_scatter
 from onnx_scatterx.engine.mosaic import MOVES, connected_moves
-from onnx_scatterx.engine.passes import KEPT, NUMBER, Job, SoleReaders
+from onnx_scatterx.engine.passes import KEPT, NUMBER, Job
 from onnx_scatterx.engine.plan import read_only_by
 from onnx_scatterx.engine.quantizers import has_quantizers
-from onnx_scatterx.fitting import declare_body_dims
 from onnx_scatterx.graphs import (
     all_graphs,
     all_nodes,
@@ -35,12 +34,31 @@ from onnx_scatterx.graphs import (
     makers,
     reached,
 )
-from onnx_scatterx.pipeline.trials import Change, Harm, try_changes
 from onnx_scatterx.targets import Target
 from onnx_scatterx.text import Refusal
 
-Begin: TypeAlias = Callable[[Job], None]
-"""Does for another job what was done before the first run."""
+Wider: TypeAlias = tuple[Target, Sequence[Target]]
+"""A target for whose nodes scatters are written, and the wider ones for those that are kept."""
+
+
+class Harm(NamedTuple):
+    """What is wrong with a result, the worst first: of two results, the one with less is better."""
+
+    refused: int
+    """How many violations of the target and its host there are."""
+    violations: int
+    """How many violations of the target there are."""
+
+    @classmethod
+    def of(cls, job: Job) -> Harm:
+        """Return what is wrong with the result of a job.
+
+        >>> from onnx_scatterx.engine.device.violations import Violation
+        >>> on_host = Violation("y", "Where", "g", "npu takes no Where", on_host=True)
+        >>> Harm.of(Job(ir.from_onnx_text('<ir_version: 8> g () => () {}'), violations=(on_host,)))
+        Harm(refused=0, violations=1)
+        """
+        return cls(sum(not v.on_host for v in job.violations), len(job.violations))
 
 
 def may_run_again(job: Job) -> bool:
@@ -49,39 +67,19 @@ def may_run_again(job: Job) -> bool:
     return job.settings.target.is_limited or (onnxruntime and any(map(has_quantizers, graphs)))
 
 
-def until_safe(
-    job: Job, lower: Callable[[Job], None], fit: Callable[[Job], None], begin: Begin
-) -> Job:
-    """Lower a model and ``fit`` it to its target, until no effect is left; return the last job.
+def keep_connected(job: Job, exposed: Mapping[int, Refusal], kept: dict[int, Refusal]) -> None:
+    """Mark what a job that has not run keeps, as an earlier run ``exposed`` nodes of these numbers.
 
-    Each time more is kept: the scatters and gathers that are connected with an effect; if these are
-    kept already, every scatter (``forbidden``).
+    ``kept`` is what that run kept; now the scatters and gathers that are connected with the nodes
+    are added. If they were kept already, no scatter is written (``forbidden``).
     """
-    kept: dict[int, Refusal] = {}
-
-    def run(job: Job) -> Job:
-        shared = SoleReaders(job)
-        lower(job)
-        job.exposed = {} if job.forbidden is not None else shared.exposed(job)
-        if not job.exposed:
-            fit(job)
-            declare_body_dims(job.model)
-        return job
-
-    def keep(exposed: Mapping[int, Refusal], job: Job) -> None:
-        found = _connected(job.model, exposed)
-        if found.keys() <= kept.keys():
-            job.forbidden = next(iter(exposed.values()))
-        kept.update({number: why for number, why in found.items() if number not in kept})
-        for node in all_nodes(job.model):
-            if node.meta[NUMBER] in kept:
-                node.meta[KEPT] = kept[node.meta[NUMBER]]
-
-    def changes(results: Sequence[Job], _: Callable[[], Job]) -> Iterator[Change]:
-        while results[-1].exposed:
-            yield partial(keep, results[-1].exposed)
-
-    return try_changes(job, run, changes, begin)[0]
+    found = _connected(job.model, exposed)
+    if found.keys() <= kept.keys():
+        job.forbidden = next(iter(exposed.values()))
+    kept.update({number: why for number, why in found.items() if number not in kept})
+    for node in all_nodes(job.model):
+        if node.meta[NUMBER] in kept:
+            node.meta[KEPT] = kept[node.meta[NUMBER]]
 
 
 def _connected(model: ir.Model, refused: Mapping[int, Refusal]) -> dict[int, Refusal]:
@@ -102,45 +100,32 @@ def _connected(model: ir.Model, refused: Mapping[int, Refusal]) -> dict[int, Ref
     return found
 
 
+def wider_targets(first: Job, unrelated: AbstractSet[ir.Node] | None) -> list[Wider]:
+    """Return the targets for which to run again, after the first result.
+
+    There is none if the target refuses nothing but ``unrelated`` nodes (``unrelated_nodes``).
+    """
+    if unrelated is None or first.refused <= unrelated:
+        return []
+    if any(violation.op == "input" for violation in first.violations):
+        return []
+    target = first.settings.target
+    every = target.with_all_operators()
+    some_kept = any(outcome.kept for outcome in first.outcomes)
+    return [*([(target, [*first.wider, every])] if some_kept else []), (every, [])]
+
+
+def unrelated_nodes(job: Job) -> set[ir.Node] | None:
+    """Return the nodes that compute nothing for scatters, nor move what they give.
+
+    None says that no wider target can help. No pass has changed the model yet.
+    """
+    if job.keeps_rest or not job.settings.target.is_limited or not job.has_scatters:
+        return None
+    return {n for graph in all_graphs(job.model) for n in set(graph).difference(_related(graph))}
+
+
 _FLOATS = {t for t in ir.DataType if t.is_floating_point()}
-
-
-def least_violating(job: Job, run: Callable[[Job], Job], begin: Begin) -> Job:
-    """Rewrite a model by ``run``, again for wider targets if that may help; return the best job."""
-    target = job.settings.target
-    if not target.is_limited or not job.has_scatters:
-        return run(job)
-    given = all_nodes(job.model)
-
-    def changes(results: Sequence[Job], upcoming: Callable[[], Job]) -> Iterator[Change]:
-        (first,) = results
-        if not first.refused or any(v.op == "input" for v in first.violations):
-            return
-        if first.refused.issubset(given):
-            original = upcoming().model
-            unrelated = _unrelated(original)
-            pairs = zip(given, all_nodes(original), strict=True)
-            if all(same in unrelated for node, same in pairs if node in first.refused):
-                return
-        all_operators = target.with_all_operators()
-        if any(outcome.kept for outcome in first.outcomes):
-            yield partial(_allow, target, [*first.wider, all_operators])
-        yield partial(_allow, all_operators, [])
-
-    best, first = try_changes(job, run, changes, begin)
-    if best is not first:
-        best.violations_if_kept = Harm.of(first).refused
-    return best
-
-
-def _allow(target: Target, wider: Sequence[Target], job: Job) -> None:
-    """Let scatters be written for another target, and then for wider ones."""
-    job.target, job.wider = target, wider
-
-
-def _unrelated(model: ir.Model) -> set[ir.Node]:
-    """Return the nodes of a model that compute nothing for its scatters, nor move what they do."""
-    return {n for graph in all_graphs(model) for n in set(graph).difference(_related(graph))}
 
 
 def _related(graph: ir.Graph) -> set[ir.Node]:
@@ -154,3 +139,14 @@ def _related(graph: ir.Graph) -> set[ir.Node]:
 
     indices = integers(v for n in scatters for v in n.inputs[1:2])
     return near.union(reached(indices, lambda node: integers(node.inputs)))
+
+
+def become(model: ir.Model, other: ir.Model) -> None:
+    """Give a model the graph and the functions of another model, which must not be used further.
+
+    The IR version is that of the other model, too: it follows the operator sets and the functions.
+    """
+    model.graph = other.graph
+    model.ir_version = other.ir_version
+    model.functions.clear()
+    model.functions.update(other.functions)

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions import Clause, FixedSizes, at_sizes, note
+from onnx_scatterx.assumptions import Clause, FixedSizes, at_sizes, check_clauses, note_assumptions
 from onnx_scatterx.engine.budget import LIMITS, Budget, of_command
-from onnx_scatterx.engine.device import check_sizes
+from onnx_scatterx.engine.device import check_sizes, known_sizes
 from onnx_scatterx.engine.passes import Job, Settings
 from onnx_scatterx.engine.plan import written_nodes
 from onnx_scatterx.errors import ScatterXError
@@ -20,7 +20,6 @@ from onnx_scatterx.files import follow_links
 from onnx_scatterx.fitting import forget_unchecked_dims
 from onnx_scatterx.graphs import all_graphs, all_nodes, cloned, is_scatterx_domain
 from onnx_scatterx.observer import NOBODY, Observer
-from onnx_scatterx.pipeline.assumable import check_assumptions
 from onnx_scatterx.pipeline.order import check_passes, rewritten
 from onnx_scatterx.pipeline.unread import drop_unread, unread_constants
 
@@ -30,7 +29,6 @@ class Run(NamedTuple):
 
     job: Job
     fixed: FixedSizes
-    promises: Sequence[Clause]  # with numbers in the place of fixed sizes
     before: Counter[str]  # how often it had each operator
     after: Counter[str]
 
@@ -53,17 +51,17 @@ def run(
             raise ScatterXError(f"the size {name!r} is fixed: a hint on it has no effect")
     check_passes(settings.given["passes"] or ())
     fixed = settings.fixed_in(model)
-    promises = _promises(model, settings, fixed)
+    assumed = _assumed(model, settings, fixed)
     before, unread = _operators(model), {v.name for v in unread_constants(model)}
-    job = rewritten(Job(model, settings, promises, observer=observer, original=original))
+    job = rewritten(Job(model, settings, assumed, observer=observer, original=original))
     if job.forbidden is not None and fixed.shapes:
         why = job.forbidden.detail or job.forbidden
         raise ScatterXError(f"the sizes ({fixed}) cannot be written: {why}")
     drop_unread(model, unread)  # a plan may make some for a node that gets another form
     forget_unchecked_dims(model, written_nodes(model), job.proven)
     if job.modified:
-        note(promises, model.metadata_props)
-    return Run(job, fixed, promises, before, _operators(model))
+        note_assumptions(assumed, model.metadata_props)
+    return Run(job, fixed, before, _operators(model))
 
 
 def tried(model: ir.Model, settings: Settings, *, whole: bool = False) -> Job:
@@ -73,14 +71,17 @@ def tried(model: ir.Model, settings: Settings, *, whole: bool = False) -> Job:
     promises contradict each other.
     """
     original = partial(cloned, model)
-    promises = _promises(model, settings, settings.fixed_in(model))
-    return rewritten(Job(original(), settings, promises, keeps_rest=not whole, original=original))
+    assumed = _assumed(model, settings, settings.fixed_in(model))
+    return rewritten(Job(original(), settings, assumed, keeps_rest=not whole, original=original))
 
 
-def _promises(model: ir.Model, settings: Settings, fixed: FixedSizes) -> Sequence[Clause]:
+def _assumed(model: ir.Model, settings: Settings, fixed: FixedSizes) -> Sequence[Clause]:
+    """Return what the user assumes, with numbers in the place of fixed sizes."""
     if not settings.assumed:
         return ()
-    check_assumptions(settings.assumed, model)
+    inputs = model.graph.inputs
+    integers = {v.name or "": v.dtype is not None and v.dtype.is_integer() for v in inputs}
+    check_clauses(settings.assumed, symbols=known_sizes(model).keys(), inputs=integers)
     return at_sizes(settings.assumed, fixed)
 
 

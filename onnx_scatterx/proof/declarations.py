@@ -23,13 +23,12 @@ from onnx_scatterx.proof.building import MARKED, Builder, Scope, SizeKey, shown
 from onnx_scatterx.proof.core.arithmetic import ZERO, integer, modulo
 from onnx_scatterx.proof.core.functions import subgraphs_of
 from onnx_scatterx.proof.core.logic import (
+    COMPARISONS,
     FALSE,
     TRUE,
     at_most,
-    below,
     both,
     equal,
-    negation,
 )
 from onnx_scatterx.proof.core.reading import Declared, Graph, declared
 from onnx_scatterx.proof.core.tensor import Coordinates, Tensor
@@ -208,16 +207,6 @@ def _inferred(
         yield from _inferred(mine.node, body.node, body_plan, within)
 
 
-_SIGNS: dict[str, Callable[[Term, Term], Term]] = {
-    "<=": at_most,
-    "<": below,
-    ">=": lambda a, b: at_most(b, a),
-    ">": lambda a, b: below(b, a),
-    "==": equal,
-    "!=": lambda a, b: negation(equal(a, b)),
-}
-
-
 @dataclass(frozen=True)
 class InputClause:
     """A property of a size, or of every element of an integer input.
@@ -274,7 +263,7 @@ def take(
 def _condition(given: InputClause, value: Term, bound: Term) -> Term:
     if given.modulus:
         value = modulo(value, integer(given.modulus))
-    return _SIGNS[given.sign](value, bound)
+    return COMPARISONS[given.sign](value, bound)
 
 
 def _fact_of(

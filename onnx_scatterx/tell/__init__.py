@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.tell.explanation import explanations as explanations
     from onnx_scatterx.tell.extraction.cutting import extract as extract
     from onnx_scatterx.tell.inquiry import Inquiry as Inquiry
-    from onnx_scatterx.tell.inquiry import M as M
+    from onnx_scatterx.tell.inquiry import ModelT as ModelT
     from onnx_scatterx.tell.inquiry import optimized as optimized
     from onnx_scatterx.tell.page import ComparedNote as ComparedNote
     from onnx_scatterx.tell.page import OneModel as OneModel
@@ -48,7 +48,7 @@ else:
             "builder": "NodeRecord",
             "explanation": "advised explain explanations",
             "extraction.cutting": "extract",
-            "inquiry": "Inquiry M optimized",
+            "inquiry": "Inquiry ModelT optimized",
             "page": "ComparedNote OneModel directory_page",
             "page.document": "tables",
             "rendering": "Group ShownInTables TextTable laid_out",

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import onnx_ir as ir
 
@@ -14,12 +13,12 @@ from onnx_scatterx.assumptions import Clause
 from onnx_scatterx.engine.analysis import Knowledge, Scope
 from onnx_scatterx.engine.budget import within_limits
 from onnx_scatterx.engine.lift import Access, InTheory, NodeNames, Scatter, is_scatter
+from onnx_scatterx.engine.mosaic import is_unique
 from onnx_scatterx.engine.passes import LAST_WINS, NUMBER, Job
 from onnx_scatterx.engine.plan import NodeOutcome, Outcome, work_text
 from onnx_scatterx.engine.quantizers import QUANTIZED
 from onnx_scatterx.engine.terms import Symbol
-from onnx_scatterx.engine.write import is_unique
-from onnx_scatterx.graphs import all_nodes, written
+from onnx_scatterx.graphs import all_nodes, attribute_of
 from onnx_scatterx.operators import needed
 from onnx_scatterx.tell.duplicates import Duplicates, duplicates_of
 from onnx_scatterx.tell.entries import Action, Entry, GatherReport, ScatterReport
@@ -150,34 +149,34 @@ def _entry(
     text, is_abbreviated = "unknown", False
     if in_theory is not None:
         text, is_abbreviated = abbreviated(in_theory, called.axes)
-    common: dict[str, Any] = {
-        "node": called.name,
-        "op": node.op_type,
-        "graph": where,
-        "footprint": text,
-        "is_abbreviated": is_abbreviated,
-        "axes": called.axes,
-        "verdict": "unknown" if in_theory is None else in_theory.verdict.sliceability.value,
-        "action": action,
-        "rules": tuple(sorted(r.name for r in rules))
-        if action in (Action.REMOVED, Action.NATIVE)
-        else (),
-        "written": done.operators if action is Action.REMOVED else (),
-        "refusal": refusal,
-        "selects_floats": done.selects_floats,
-        "in_onnxruntime": _in_onnxruntime(node) if action is not Action.KEPT else (),
-        "facts": () if in_theory is None else tuple(_assumptions(in_theory.access, knowledge)),
-    }
-    if not is_scatter(node):
-        return GatherReport(**common)
+    is_written = action in (Action.REMOVED, Action.NATIVE)
+    kind = ScatterReport if is_scatter(node) else GatherReport
+    entry = kind(
+        node=called.name,
+        op=node.op_type,
+        graph=where,
+        footprint=text,
+        is_abbreviated=is_abbreviated,
+        axes=called.axes,
+        verdict="unknown" if in_theory is None else in_theory.verdict.sliceability.value,
+        action=action,
+        rules=tuple(sorted(r.name for r in rules)) if is_written else (),
+        written=done.operators if action is Action.REMOVED else (),
+        refusal=refusal,
+        selects_floats=done.selects_floats,
+        in_onnxruntime=_in_onnxruntime(node) if action is not Action.KEPT else (),
+        facts=() if in_theory is None else tuple(_assumptions(in_theory.access, knowledge)),
+    )
+    if not isinstance(entry, ScatterReport):
+        return entry
     unique, duplicates = _collisions(node, in_theory, outcome, action, refusal)
-    return ScatterReport(
-        **common,
+    return replace(
+        entry,
         reduction=_reduction(node, in_theory),
         unique=unique,
         duplicates=duplicates,
-        work=work_text(done.work) if done.work is not None and common["rules"] else "",
-        multiply_adds=_multiply_adds(done) if common["rules"] else "",
+        work=work_text(done.work) if done.work is not None and entry.rules else "",
+        multiply_adds=_multiply_adds(done) if entry.rules else "",
         quantized=_quantized(node),
     )
 
@@ -242,7 +241,7 @@ def _collisions(
 def _reduction(node: ir.Node, in_theory: InTheory | None) -> str:
     if in_theory is not None and isinstance(in_theory.access, Scatter):
         return in_theory.access.reduction
-    return written(node, "reduction", "none") or "unknown"
+    return attribute_of(node, "reduction", "none") or "unknown"
 
 
 def _uniqueness(in_theory: InTheory | None, refusal: Refusal | None, written: bool) -> str:

@@ -221,8 +221,8 @@ class ScatterReport(Entry):
     DequantizeLinear and QuantizeLinear, whether it is done on the integers, or why not.
     """
 
-    reduction: str
-    unique: str
+    reduction: str = "unknown"
+    unique: str = "unknown"
     duplicates: Duplicates | None = None
     work: str = ""
     multiply_adds: str = ""

@@ -37,7 +37,7 @@ from onnx_scatterx.tell.report import Report, may_advise
 from onnx_scatterx.tell.reporting import optimize_ir
 from onnx_scatterx.tell.sections import settled
 
-M = TypeVar("M", onnx.ModelProto, ir.Model)
+ModelT = TypeVar("ModelT", onnx.ModelProto, ir.Model)
 """The kind of a model: that which the user gave."""
 
 _NAMES = 5  # that an error lists

@@ -17,7 +17,7 @@ from onnx_scatterx.processes import raised_gc_threshold
 from onnx_scatterx.tell.builder import NodeRecord, records_of, report_of, told_records
 from onnx_scatterx.tell.report import Report
 from onnx_scatterx.tell.sections import with_details
-from onnx_scatterx.text import LastBit, add_to_metadata, visible
+from onnx_scatterx.text import LastBit, note_reasons, visible
 
 
 @raised_gc_threshold()
@@ -42,9 +42,9 @@ def optimize_ir(
     told = {why for record in records for why in record.entry.in_onnxruntime}
     told |= {str(LastBit.DEFINED)} if job.lowered.defined else set()
     told |= {str(LastBit.KERNEL)} if job.lowered.other_kernels else set()
-    add_to_metadata(model.metadata_props, told)
+    note_reasons(model.metadata_props, told)
     open_names = [n for _, names in open_sizes(model) for n in names]
-    wanted = fix_template(model, equalities(done.promises)) if settings.target.static_only else ""
+    wanted = fix_template(model, equalities(job.assumed)) if settings.target.static_only else ""
     report = replace(
         report_of(job, records, done.before, done.after),
         fixed=tuple(done.fixed.symbols.items()),

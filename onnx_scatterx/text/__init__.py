@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from onnx_scatterx.text.reasons import Reason as Reason
     from onnx_scatterx.text.reasons import Refusal as Refusal
     from onnx_scatterx.text.reasons import RefusedError as RefusedError
-    from onnx_scatterx.text.reasons import add_to_metadata as add_to_metadata
     from onnx_scatterx.text.reasons import attempt as attempt
-    from onnx_scatterx.text.reasons import from_metadata as from_metadata
     from onnx_scatterx.text.reasons import granted as granted
+    from onnx_scatterx.text.reasons import note_reasons as note_reasons
     from onnx_scatterx.text.reasons import noted_places as noted_places
+    from onnx_scatterx.text.reasons import noted_reasons as noted_reasons
     from onnx_scatterx.text.reasons import only as only
     from onnx_scatterx.text.reasons import refuse_unless as refuse_unless
     from onnx_scatterx.text.visible_text import as_html as as_html
@@ -39,7 +39,7 @@ else:
         __name__,
         {
             "reasons": "Detail FloatReason LastBit Missing Reason Refusal RefusedError "
-            "add_to_metadata attempt from_metadata granted noted_places only "
+            "attempt granted note_reasons noted_places noted_reasons only "
             "refuse_unless",
             "visible_text": "as_html as_json in_lines middle plain plain_fields shortened visible",
         },

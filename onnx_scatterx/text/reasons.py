@@ -303,24 +303,24 @@ IN_ONNXRUNTIME = "onnx_scatterx.in_onnxruntime"
 """The metadata key for the reasons why ONNX Runtime may compute other values of a new model."""
 
 
-def add_to_metadata(metadata: MutableMapping[str, str], reasons: Iterable[str]) -> None:
+def note_reasons(metadata: MutableMapping[str, str], reasons: Iterable[str]) -> None:
     """Add sentences of LastBit and FloatReason to a model's metadata.
 
     >>> metadata = {IN_ONNXRUNTIME: "MOVED"}
-    >>> add_to_metadata(metadata, [str(LastBit.KERNEL)])
+    >>> note_reasons(metadata, [str(LastBit.KERNEL)])
     >>> metadata[IN_ONNXRUNTIME]
     'KERNEL, MOVED'
     """
-    told = {*from_metadata(metadata), *reasons}
+    told = {*noted_reasons(metadata), *reasons}
     if told:
         names = (why.name for why in (*LastBit, *FloatReason) if why.value in told)
         metadata[IN_ONNXRUNTIME] = ", ".join(names)
 
 
-def from_metadata(metadata: Mapping[str, str]) -> tuple[str, ...]:
+def noted_reasons(metadata: Mapping[str, str]) -> tuple[str, ...]:
     """Return the sentences for the names in a model's metadata; unknown names are ignored.
 
-    >>> from_metadata({IN_ONNXRUNTIME: "MOVED, ELSE"})
+    >>> noted_reasons({IN_ONNXRUNTIME: "MOVED, ELSE"})
     ('ONNX Runtime moves QuantizeLinear past an output of the graph',)
     """
     told = set(metadata.get(IN_ONNXRUNTIME, "").split(", "))

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.rules import Context, Reduction, made_by, refuse_unless
+from onnx_scatterx.engine.rules import Context, Reducer, made_by, refuse_unless
 from onnx_scatterx.rewrites.helpers.masks import Masked, fitting, is_one_of, over_axes, placed
 from onnx_scatterx.rewrites.helpers.whole import Whole, written
 from onnx_scatterx.rewrites.helpers.whole_rows import WholeRows
@@ -42,7 +42,7 @@ def written_by_mask(by_mask: Masked, rows: WholeRows, updates: Whole) -> ir.Valu
     """Write a masked write of updates that are tensors of all rows."""
     s, context = by_mask.scatter, rows.context
     w, others = context.writer, [c for c, _ in by_mask.others]
-    reduction = Reduction(w, s.reduction, s.dtype)
+    reduction = Reducer(w, s.reduction, s.dtype)
     dims = [r for r in by_mask.unnamed if r in updates.dims and len(by_mask.rounds) > 1]
     new, x = written(_over_data(by_mask, updates, dims), context), s.data
     if rows.merged:

@@ -28,12 +28,12 @@ from onnx_scatterx.engine.rules import (
     Symbol,
     TensorValue,
     Term,
+    attribute_of,
     granted,
     made_by,
     only,
     refuse_unless,
     term,
-    written,
 )
 from onnx_scatterx.rewrites.helpers.whole import same_but_ones
 
@@ -226,7 +226,7 @@ def is_one_of(mask: Mask, dims: Iterable[int], context: Context) -> bool:
     rank = context.known(value).rank
     if best is None or rank is None or value is not best.outputs[1]:
         return False
-    axis = written(best, "axis", -1)
+    axis = attribute_of(best, "axis", -1)
     if axis is None or read.parts[axis % rank].dim != dim:
         return False
     if any(dim in part.coords for i, part in enumerate(read.parts) if i != axis % rank):

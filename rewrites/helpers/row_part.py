@@ -15,12 +15,12 @@ from onnx_scatterx.engine.rules import (
     Rows,
     Shape,
     Term,
+    attribute_of,
     described,
     granted,
     made_by,
     refuse_unless,
     term,
-    written,
 )
 from onnx_scatterx.rewrites.helpers.whole import Has, Whole, same_but_ones
 
@@ -60,7 +60,7 @@ class Part:
 
     def attribute(self, name: str, default: Any) -> Any:
         """Return the value of an attribute, or refuse if only a caller knows it."""
-        found = written(self.node, name, default)
+        found = attribute_of(self.node, name, default)
         refuse_unless(found is not None or name not in self.node.attributes)
         return found
 
@@ -266,6 +266,6 @@ def axes_moved(value: ir.Value, context: Context) -> tuple[ir.Value, list[int | 
     source = granted(node.inputs[0])
     old, new = (granted(context.known(v).shape) for v in (source, value))
     if node.op_type == "Transpose":
-        perm = written(node, "perm", list(range(len(old)))[::-1])
+        perm = attribute_of(node, "perm", list(range(len(old)))[::-1])
         return source, [int(d) for d in granted(perm)]
     return source, list(granted(same_but_ones(old, new, context.facts)))

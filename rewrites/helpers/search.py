@@ -21,7 +21,7 @@ from onnx_scatterx.engine.rules import (
     Detail,
     Gather,
     Reason,
-    Reduction,
+    Reducer,
     Refusal,
     Scatter,
     Symbol,
@@ -258,7 +258,7 @@ def filled(search: Search, hit: ir.Value, number: np.ndarray) -> ir.Value:
     if search.positions.shared:
         hit = w.axes("Unsqueeze", hit, _BOOL, [1 + d for d in range(len(layout.right))])
     x, new = layout.data(search.context), w.constant(number, dtype)
-    x = Reduction(w, search.scatter.reduction, dtype).where(hit, x, new)
+    x = Reducer(w, search.scatter.reduction, dtype).where(hit, x, new)
     return layout.back(x, search.context)
 
 

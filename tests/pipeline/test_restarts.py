@@ -1,6 +1,5 @@
 """A model is rewritten again if ONNX Runtime would move quantizers past a node in the result."""
 
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -9,11 +8,13 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx import Reason, Refusal, Target
+from onnx_scatterx import Reason, Target
 from onnx_scatterx.engine.device.violations import Violation
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.settings import Settings
-from onnx_scatterx.pipeline.trials import Change, try_changes
+from onnx_scatterx.engine.passes.step import Pass
+from onnx_scatterx.pipeline import order
+from onnx_scatterx.pipeline.restarts import Harm
 from tests.helpers.pair import assert_same
 from tests.helpers.support import sample
 
@@ -90,7 +91,7 @@ def test_a_message_is_never_copied(
     found = ir.to_proto(onnx_scatterx.optimize(given, target=target).model)
     nodes = list(ir.to_proto(ir.from_proto(made)).graph.node)
     assert list(found.graph.node) == nodes
-    assert len(copies) == {0: 1, 1: 2, 3: 3}[len(avoid)]  # the first is the result
+    assert len(copies) == {0: 1, 1: 1, 3: 3}[len(avoid)]  # the first is the result
     onnx_scatterx.RemoveScatters(target=target)(given)
     assert list(ir.to_proto(given).graph.node) == nodes
 
@@ -99,41 +100,36 @@ REFUSED, ON_HOST = (Violation("y", "Where", "g", "", on_host=on_host) for on_hos
 
 
 @pytest.mark.parametrize(
-    ("harms", "best"),
+    ("results", "best"),
     [
-        ([(False, [REFUSED]), (False, [])], 1),
-        ([(False, [REFUSED]), (False, [ON_HOST, ON_HOST])], 1),
-        ([(False, [ON_HOST, ON_HOST]), (False, [ON_HOST])], 1),
-        ([(True, []), (True, []), (False, [REFUSED])], 2),
-        ([(False, [REFUSED]), (True, [])], 0),
-        ([(False, [REFUSED]), (False, [REFUSED]), (False, [REFUSED])], 0),
+        ([[REFUSED], []], 1),
+        ([[REFUSED], [ON_HOST, ON_HOST]], 1),
+        ([[ON_HOST, ON_HOST], [ON_HOST]], 1),
+        ([[REFUSED], [REFUSED], [REFUSED]], 0),
+        ([[REFUSED], [REFUSED, ON_HOST], []], 2),
     ],
 )
 def test_the_first_result_with_the_least_harm_is_kept(
-    harms: list[tuple[bool, list[Violation]]], best: int
+    results: list[list[Violation]], best: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And the caller's model is that result."""
     model = ir.from_proto(onnx.parser.parse_model(FILLED))
-    original = partial(ir.from_proto, ir.to_proto(model))
-    job = Job(model, Settings.of(), original=original)
-    begun: list[Job] = []
-    left = iter(range(len(harms)))
+    given = Job(model, Settings.of(), original=partial(ir.from_proto, ir.to_proto(model)))
+    left = iter(enumerate(results))
 
-    def run(job: Job) -> Job:
-        number = next(left)
-        is_exposed, job.violations = harms[number][0], tuple(harms[number][1])
-        job.exposed = {0: Refusal(Reason.QUANTIZER)} if is_exposed else {}
-        job.model.graph.name = str(number)
-        return job
+    def give_next(job: Job) -> bool:
+        number, violations = next(left)
+        job.violations, job.model.graph.name = tuple(violations), str(number)
+        return True
 
-    def changes(*_: object) -> Iterator[Change]:
-        yield from [lambda _: None] * (len(harms) - 1)
-
-    kept, first = try_changes(job, run, changes, begun.append)
-    assert first is job
+    every = (given.target, ())
+    monkeypatch.setattr(order, "LOWERING", (Pass(give_next),))
+    monkeypatch.setattr(order, "wider_targets", lambda *_: [every] * (len(results) - 1))
+    kept = order.rewritten(given)
+    assert next(left, None) is None
     assert kept.model is model
     assert model.graph.name == str(best)
-    assert len(begun) == len(harms) - 1
+    assert kept.violations_if_kept == (None if best == 0 else Harm.of(given).refused)
 
 
 def test_a_choice_between_equal_scales_is_left_to_onnxruntime() -> None:
@@ -155,6 +151,6 @@ def test_a_gather_of_what_is_kept_is_kept_and_another_one_is_not() -> None:
 
 def test_only_a_result_that_is_safe_is_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
     fitted: list[object] = []
-    monkeypatch.setattr("onnx_scatterx.pipeline.restarts.declare_body_dims", fitted.append)
+    monkeypatch.setattr(order, "declare_body_dims", fitted.append)
     onnx_scatterx.optimize(onnx.parser.parse_model(TEXT.replace("DATA", "v")), target="standard")
     assert len(fitted) == 1

@@ -18,7 +18,7 @@ MOST = 2
 ELSEWHERE = {
     "onnx_scatterx.engine.analysis.operators.contrib": "transfers of com.microsoft, as text",
     "onnx_scatterx.engine.device.costs": "kinds of work",
-    "onnx_scatterx.engine.passes.runtime_fusions": "where a pattern of nodes begins",
+    "onnx_scatterx.fitting.runtime_fusions": "where a pattern of nodes begins",
     "onnx_scatterx.engine.spelling.changes": "what changed between operator sets",
 }
 ROOMS = {

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Generic
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files import MESSAGE_LIMIT, Files, save
 from onnx_scatterx.options import Strict
-from onnx_scatterx.tell import M, Report
+from onnx_scatterx.tell import ModelT, Report
 
 if TYPE_CHECKING:
     from onnx_scatterx.compare import Verification
 
 
 @dataclass(frozen=True)
-class Result(Generic[M]):
+class Result(Generic[ModelT]):
     """An optimized model, and what was done with each of its scatters.
 
     Attributes:
@@ -29,7 +29,7 @@ class Result(Generic[M]):
 
     """
 
-    model: M
+    model: ModelT
     report: Report
     source_path: Path | None = None
     read: Files = field(default_factory=dict)

@@ -113,12 +113,12 @@ def answers(
     **options: Any,
 ) -> int:
     """Give a model to each consumer, tell each answer as it comes, and return the exit status."""
-    from onnx_scatterx.lab import question
+    from onnx_scatterx.lab import reference_runs
 
     if not consumers:
         return DONE
     failed = []
-    with question(model, **options) as asked:
+    with reference_runs(model, **options) as asked:
         for consumer, python in consumers:
             one = asked.check(consumer, python, timeout)
             tell(one)

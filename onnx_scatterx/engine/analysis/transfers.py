@@ -110,7 +110,7 @@ def transferred(call: Call) -> Result:
 
     >>> import numpy as np
     >>> import onnx_ir as ir
-    >>> from onnx_scatterx.engine.terms.prove import Facts
+    >>> from onnx_scatterx.engine.terms.facts import Facts
     >>> inputs = [TensorValue.of(np.array([n])) for n in (-7, 2)]
     >>> node = ir.node("Div", [ir.Value(name="a"), ir.Value(name="b")])
     >>> transferred(Call(node, inputs, 18, Facts()))[0].constant

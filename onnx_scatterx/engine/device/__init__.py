@@ -16,17 +16,18 @@ if TYPE_CHECKING:
     from onnx_scatterx.engine.device.costs import Work as Work
     from onnx_scatterx.engine.device.costs import check_sizes as check_sizes
     from onnx_scatterx.engine.device.costs import costs_of as costs_of
+    from onnx_scatterx.engine.device.costs import known_sizes as known_sizes
     from onnx_scatterx.engine.device.uses import Use as Use
     from onnx_scatterx.engine.device.uses import is_of_any_sign as is_of_any_sign
     from onnx_scatterx.engine.device.violations import Violation as Violation
     from onnx_scatterx.engine.device.violations import by_reason as by_reason
-    from onnx_scatterx.engine.device.violations import refusals as refusals
+    from onnx_scatterx.engine.device.violations import violating_nodes as violating_nodes
 else:
     __getattr__, __dir__, __all__ = face(
         __name__,
         {
-            "costs": "Costs Work check_sizes costs_of",
+            "costs": "Costs Work check_sizes costs_of known_sizes",
             "uses": "Use is_of_any_sign",
-            "violations": "Violation by_reason refusals",
+            "violations": "Violation by_reason violating_nodes",
         },
     )

@@ -147,7 +147,7 @@ class Violation:
         return self.op == SCATTERX or self.op in SCATTERS
 
 
-def refusals(
+def violating_nodes(
     model: ir.Model, target: Target, knowledge: Knowledge
 ) -> list[tuple[ir.Node | None, Violation]]:
     """Return the violations of a model, each with its node, if it is one of a node."""

@@ -1,9 +1,9 @@
-"""The passes over a graph, each in a file of its name, and the job that they share.
+"""The passes that remove scatters, each in a file of its name, and the job that all passes share.
 
-Come here for a pass that works on any model, for the job (one model, its settings and what is known
-of it), and for what passes note at nodes; not for the order of the passes (that is in
-``pipeline``), nor for passes that fit a model to sizes, an operator set or a target (in
-``fitting``).
+Come here for a pass that removes scatters, or that makes it possible, for the job (one model, its
+settings and what is known of it), and for what passes note at nodes; not for the order of the
+passes (that is in ``pipeline``), nor for passes that fit a model to sizes, an operator set, a
+target or ONNX Runtime (in ``fitting``).
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from onnx_scatterx.engine.passes.inline_sequence_functions import (
         InlineSequenceFunctions as InlineSequenceFunctions,
     )
+    from onnx_scatterx.engine.passes.integer_nodes import IntegerNodes as IntegerNodes
     from onnx_scatterx.engine.passes.job import Job as Job
-    from onnx_scatterx.engine.passes.keep_apart import KeepApart as KeepApart
     from onnx_scatterx.engine.passes.known_branches import (
         take_known_branches as take_known_branches,
     )
@@ -34,16 +34,12 @@ if TYPE_CHECKING:
     from onnx_scatterx.engine.passes.marks import KEPT as KEPT
     from onnx_scatterx.engine.passes.marks import LAST_WINS as LAST_WINS
     from onnx_scatterx.engine.passes.marks import NUMBER as NUMBER
-    from onnx_scatterx.engine.passes.move_above_quantizers import (
-        MoveAboveQuantizers as MoveAboveQuantizers,
-    )
     from onnx_scatterx.engine.passes.settings import Settings as Settings
     from onnx_scatterx.engine.passes.share_masks import ShareMasks as ShareMasks
     from onnx_scatterx.engine.passes.shorten_shape_computations import (
         ShortenShapeComputations as ShortenShapeComputations,
     )
     from onnx_scatterx.engine.passes.simplify_gathers import SimplifyGathers as SimplifyGathers
-    from onnx_scatterx.engine.passes.sole_readers import SoleReaders as SoleReaders
     from onnx_scatterx.engine.passes.step import Kind as Kind
     from onnx_scatterx.engine.passes.step import Pass as Pass
     from onnx_scatterx.engine.passes.wiring import Wired as Wired
@@ -59,17 +55,15 @@ else:
             "inline_beside_quantizers": "InlineBesideQuantizers",
             "inline_known_ifs": "InlineKnownIfs",
             "inline_sequence_functions": "InlineSequenceFunctions",
+            "integer_nodes": "IntegerNodes",
             "job": "Job",
-            "keep_apart": "KeepApart",
             "known_branches": "take_known_branches",
             "lower_scatters": "LowerScatters",
             "marks": "KEPT LAST_WINS NUMBER",
-            "move_above_quantizers": "MoveAboveQuantizers",
             "settings": "Settings",
             "share_masks": "ShareMasks",
             "shorten_shape_computations": "ShortenShapeComputations",
             "simplify_gathers": "SimplifyGathers",
-            "sole_readers": "SoleReaders",
             "step": "Kind Pass",
             "wiring": "Wired Wiring",
             "write_on_integers": "WriteOnIntegers",

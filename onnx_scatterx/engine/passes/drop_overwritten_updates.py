@@ -26,8 +26,8 @@ from onnx_scatterx.engine.passes.marks import LAST_WINS
 from onnx_scatterx.engine.passes.step import Pass
 from onnx_scatterx.engine.plan import GraphContext
 from onnx_scatterx.engine.terms import tabulated
-from onnx_scatterx.engine.write import INT64_MAX, Writer
-from onnx_scatterx.graphs import replace_uses
+from onnx_scatterx.engine.write import Writer
+from onnx_scatterx.graphs import INT64_MAX, replace_uses
 from onnx_scatterx.text import Refusal, RefusedError
 
 

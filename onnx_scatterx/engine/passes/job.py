@@ -24,7 +24,6 @@ from onnx_scatterx.engine.lift import (
 )
 from onnx_scatterx.engine.mosaic import Constants, Provenance
 from onnx_scatterx.engine.passes.marks import NUMBER
-from onnx_scatterx.engine.passes.runtime_fusions import fusions
 from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.engine.passes.wiring import Wiring
 from onnx_scatterx.engine.plan import GraphContext, Outcome
@@ -124,8 +123,6 @@ class Job:
     observer: Observer = NOBODY
     fusions: frozenset[object] | None = None  # what ONNX Runtime rewrites of the original
     forbidden: Refusal | None = None  # why no scatter of the model is written
-    exposed: dict[int, Refusal] = field(default_factory=dict)
-    """The numbers of nodes at which ONNX Runtime would compute something else, and why."""
     keeps_rest: bool = False  # what is unrelated to scatters is not fitted to the target
     target: Target = field(init=False)
     """The target for whose nodes scatters are written: the one of the settings, or a wider one."""
@@ -156,10 +153,9 @@ class Job:
         vars(self).pop("names", None)
 
     def number_nodes(self) -> None:
-        """Number the nodes of the model; note what ONNX Runtime rewrites of them (``fusions``)."""
+        """Number the nodes of the model, so that those of its copies are found by numbers."""
         for number, node in enumerate(all_nodes(self.model)):
             node.meta[NUMBER] = number
-        self.fusions = frozenset(found.numbered for found in fusions(self.model))
 
     def again(self) -> Job:
         """Return a job for the model as it was given, before any pass has run."""

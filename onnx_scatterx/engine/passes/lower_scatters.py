@@ -12,7 +12,7 @@ from dataclasses import replace
 import onnx_ir as ir
 
 from onnx_scatterx.engine.budget import LimitError, budget, own_budget
-from onnx_scatterx.engine.device import refusals
+from onnx_scatterx.engine.device import violating_nodes
 from onnx_scatterx.engine.lift import is_scatter
 from onnx_scatterx.engine.mosaic import Provenance
 from onnx_scatterx.engine.passes.graph_plan import GraphPlan, planned_graph
@@ -55,7 +55,7 @@ def _lower_refused(job: Job, wider: Target) -> None:
     kept = {n: why for outcome in job.outcomes for n, why in outcome.kept.items()}
     if not kept:
         return
-    pairs = refusals(job.model, job.settings.target, job.analyses.full.current())
+    pairs = violating_nodes(job.model, job.settings.target, job.analyses.full.current())
     refused = {node for node, violation in pairs if not violation.on_host}
     for context in list(job.contexts()):
         here = [node for node in context.graph if node in kept]

@@ -21,13 +21,13 @@ from onnx_scatterx.engine.plan import GraphContext
 from onnx_scatterx.engine.quantizers import (
     Quantization,
     is_quantizer,
-    moves,
+    moves_input,
     operands_of,
     quantizers_above,
     quantizers_below,
     whole_axes,
 )
-from onnx_scatterx.graphs import made_by, written
+from onnx_scatterx.graphs import attribute_of, made_by
 from onnx_scatterx.operators import has_kernel
 from onnx_scatterx.text import FloatReason
 
@@ -171,7 +171,7 @@ class _WriteSearch:
                     raise _KeptOnFloatsError(FloatReason.READ)
                 _granted(_joined([self._parameters(reader), write.outputs[output]]))
                 write.ends.append(reader)
-            elif moves(reader, input_index):
+            elif moves_input(reader, input_index):
                 movers.append(reader)
             elif reader.op_type not in SIZES or reader.domain != "":
                 raise _KeptOnFloatsError(FloatReason.READ)
@@ -230,4 +230,4 @@ def _granted(form: _Form) -> Quantization:
 
 
 def _reduces(node: ir.Node) -> bool:
-    return is_scatter(node) and written(node, "reduction", "none") != "none"
+    return is_scatter(node) and attribute_of(node, "reduction", "none") != "none"

@@ -64,7 +64,7 @@ def _simplify(
         there.discard(node)
     quantizers = has_quantizers(context.graph)
     for node in gathers if quantizers else ():
-        obstacle = context.obstacle(node) if node in there else None
+        obstacle = context.reason_to_keep(node) if node in there else None
         if obstacle is not None:
             outcome.of(node).refusal = Refusal(Reason.QUANTIZER, obstacle.value)
             there.discard(node)

@@ -28,7 +28,7 @@ from onnx_scatterx.engine.passes.quantized_writes import (
 )
 from onnx_scatterx.engine.passes.step import Pass
 from onnx_scatterx.engine.plan import GraphContext
-from onnx_scatterx.engine.quantizers import QUANTIZED, QUANTIZERS, is_quantizer, obstacle
+from onnx_scatterx.engine.quantizers import QUANTIZED, QUANTIZERS, is_quantizer, reason_to_keep
 from onnx_scatterx.graphs import all_nodes, remove_dead
 from onnx_scatterx.text import FloatReason, Reason, Refusal
 
@@ -124,7 +124,7 @@ def _in_graph(job: Job, context: GraphContext) -> bool:
         why.update({} if kept is None else dict.fromkeys(one.made, FloatReason.PLAN))
     on_integers = {node for one in chosen for pair in one.made.items() for node in pair}
     for node in filter(is_scatter, context.graph):
-        stays = None if node in on_integers else obstacle(node, context.known)
+        stays = None if node in on_integers else reason_to_keep(node, context.known)
         reason = stays or why.get(node)
         if reason is not None:
             node.meta[QUANTIZED] = reason

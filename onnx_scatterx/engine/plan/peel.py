@@ -17,7 +17,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.lift import Scatter
 from onnx_scatterx.engine.plan.rule import Context, Plan
 from onnx_scatterx.engine.terms import Term, minimum, term
-from onnx_scatterx.engine.write import INT64_MAX
+from onnx_scatterx.graphs import INT64_MAX
 
 
 @dataclass(frozen=True)

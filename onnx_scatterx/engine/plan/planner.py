@@ -18,7 +18,7 @@ from onnx_scatterx.engine.budget import PRICES, budget
 from onnx_scatterx.engine.device import Costs, Work
 from onnx_scatterx.engine.mosaic import Constants, View
 from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, Rule, cheapest
-from onnx_scatterx.engine.quantizers import GraphValues, obstacle
+from onnx_scatterx.engine.quantizers import GraphValues, reason_to_keep
 from onnx_scatterx.engine.terms import Term
 from onnx_scatterx.engine.write import AvailableValues, OuterValues, Writer
 from onnx_scatterx.graphs import Names
@@ -66,9 +66,9 @@ class GraphContext:
         arguments, nodes = (self.graph, self.scope, self.names), self.constant_nodes
         return Writer(*arguments, constant_nodes=nodes, target=self.target)
 
-    def obstacle(self, node: ir.Node) -> FloatReason | None:
+    def reason_to_keep(self, node: ir.Node) -> FloatReason | None:
         """Return why a node must be kept if ONNX Runtime runs the model, or None."""
-        return obstacle(node, self.known) if self.target.onnxruntime else None
+        return reason_to_keep(node, self.known) if self.target.onnxruntime else None
 
 
 class Planner:

@@ -67,6 +67,11 @@ class RewriteRound:
         self.changed_by_runtime: dict[ir.Value, FloatReason] = {}
         """For a value: why ONNX Runtime would change what its last plan computes."""
         self._is_strict = False
+        """Whether a plan that ONNX Runtime would change is refused, whatever the target is.
+
+        ``rewriting`` sets it, and resets it if each plan would be changed. Until then it also holds
+        for what is planned later in the round.
+        """
         self._quantized = has_quantizers(context.graph)
         self._plans: dict[ir.Value, Plan | Refusal] = {}
 

@@ -15,10 +15,10 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis import ElementOf, Shape, TensorValue
 from onnx_scatterx.engine.budget import budget
 from onnx_scatterx.engine.lift import Gather, InTheory, Scatter
-from onnx_scatterx.engine.mosaic import Cell, Constants, Mosaic, Provenance
+from onnx_scatterx.engine.mosaic import Cell, Constants, Mosaic, Provenance, is_unique
 from onnx_scatterx.engine.plan.last_bits import computes_alike, rows_alike
 from onnx_scatterx.engine.terms import Facts, Symbol, Term, element, term
-from onnx_scatterx.engine.write import Numbers, Writer, is_unique
+from onnx_scatterx.engine.write import Numbers, Writer
 from onnx_scatterx.targets import Target
 from onnx_scatterx.text import Reason, Refusal, RefusedError
 

@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     from onnx_scatterx.engine.quantizers.quantization import QUANTIZERS as QUANTIZERS
     from onnx_scatterx.engine.quantizers.quantization import Quantization as Quantization
     from onnx_scatterx.engine.quantizers.quantization import is_quantizer as is_quantizer
-    from onnx_scatterx.engine.quantizers.quantization import moves as moves
+    from onnx_scatterx.engine.quantizers.quantization import moves_input as moves_input
     from onnx_scatterx.engine.quantizers.quantization import operands_of as operands_of
     from onnx_scatterx.engine.quantizers.quantization import whole_axes as whole_axes
     from onnx_scatterx.engine.quantizers.runtime_patterns import GraphValues as GraphValues
     from onnx_scatterx.engine.quantizers.runtime_patterns import exposed as exposed
     from onnx_scatterx.engine.quantizers.runtime_patterns import is_rejected as is_rejected
     from onnx_scatterx.engine.quantizers.runtime_patterns import objection as objection
-    from onnx_scatterx.engine.quantizers.runtime_patterns import obstacle as obstacle
+    from onnx_scatterx.engine.quantizers.runtime_patterns import reason_to_keep as reason_to_keep
 else:
     __getattr__, __dir__, __all__ = face(
         __name__,
         {
             "around": "MOVED_PAST has_quantizers quantizers_above quantizers_below",
-            "quantization": "QUANTIZED QUANTIZERS Quantization is_quantizer moves operands_of "
-            "whole_axes",
-            "runtime_patterns": "GraphValues exposed is_rejected objection obstacle",
+            "quantization": "QUANTIZED QUANTIZERS Quantization is_quantizer moves_input "
+            "operands_of whole_axes",
+            "runtime_patterns": "GraphValues exposed is_rejected objection reason_to_keep",
         },
     )

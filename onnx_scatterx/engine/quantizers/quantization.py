@@ -18,7 +18,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis import Scope
 from onnx_scatterx.engine.lift import Scatter, is_scatter, lift_scatter
 from onnx_scatterx.engine.terms import coord
-from onnx_scatterx.graphs import perm_of, written
+from onnx_scatterx.graphs import attribute_of, perm_of
 from onnx_scatterx.operators import described
 
 _DOMAINS = ("", "com.microsoft")
@@ -106,7 +106,7 @@ def quantization_of(
     """
     if not is_quantizer(node, *QUANTIZERS) or any(a.is_ref() for a in node.attributes.values()):
         return None
-    if any(written(node, name, 0) for name in _OF_BLOCKS_AND_OTHERS) or len(node.inputs) < 2:
+    if any(attribute_of(node, name, 0) for name in _OF_BLOCKS_AND_OTHERS) or len(node.inputs) < 2:
         return None
     scale = None if node.inputs[1] is None else arrays(node.inputs[1])
     if scale is None or scale.ndim > 1 or not scale.size:
@@ -116,7 +116,7 @@ def quantization_of(
     zero = None if value is None else arrays(value)
     if value is not None and (zero is None or zero.size != scale.size or zero.ndim > 1):
         return None
-    stated = ir.DataType(written(node, "output_dtype", 0))
+    stated = ir.DataType(attribute_of(node, "output_dtype", 0))
     is_quantize = node.op_type == "QuantizeLinear"
     integers = given
     if is_quantize:
@@ -130,7 +130,7 @@ def quantization_of(
         zero = np.zeros(scale.size, integers.numpy())
     if ir.DataType.from_numpy(zero.dtype) != integers:
         return None
-    axis = written(node, "axis", 1) if scale.size > 1 else None
+    axis = attribute_of(node, "axis", 1) if scale.size > 1 else None
     return Quantization(integers, floats, scale.tobytes(), zero.tobytes(), axis)
 
 
@@ -143,7 +143,7 @@ def operands_of(node: ir.Node) -> list[int]:
     return row.moved(len(node.inputs)) if row.carries_scale else []
 
 
-def moves(node: ir.Node, input_index: int) -> bool:
+def moves_input(node: ir.Node, input_index: int) -> bool:
     """Return whether a node moves the elements of an input."""
     row = described(node)
     return row.carries_scale and input_index in row.moves

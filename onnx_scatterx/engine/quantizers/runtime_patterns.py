@@ -4,8 +4,8 @@ Under its default options, ONNX Runtime moves DequantizeLinear down and Quantize
 Slice, Transpose, Reshape, Squeeze, Unsqueeze and MaxPool, and removes pairs of them. It does so
 beside no scatter and no gather: where such a node goes, it begins.
 tests/engine/quantizers/faults.py has the smallest models that show each of its faults. A pass that
-writes nodes asks ``obstacle`` about a node that it replaces, and ``objection`` about the nodes for
-it. Once all are written, ``exposed`` is asked about every node that lost readers.
+writes nodes asks ``reason_to_keep`` about a node that it replaces, and ``objection`` about the
+nodes for it. Once all are written, ``exposed`` is asked about every node that lost readers.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from onnx_scatterx.engine.quantizers.around import (
 from onnx_scatterx.engine.quantizers.quantization import (
     Quantization,
     is_quantizer,
-    moves,
+    moves_input,
     operands_of,
     quantization_of,
 )
@@ -63,14 +63,14 @@ class GraphValues(NamedTuple):
         return quantization is None or quantization.is_exact
 
 
-def obstacle(node: ir.Node, known: GraphValues) -> FloatReason | None:
+def reason_to_keep(node: ir.Node, known: GraphValues) -> FloatReason | None:
     """Return why a node that moves elements must be kept, if it has quantizers beside it."""
     if not operands_of(node):
         return None
-    return within_limits(lambda: _obstacle(node, known), FloatReason.LIMIT)
+    return within_limits(lambda: _reason_to_keep(node, known), FloatReason.LIMIT)
 
 
-def _obstacle(node: ir.Node, known: GraphValues) -> FloatReason | None:
+def _reason_to_keep(node: ir.Node, known: GraphValues) -> FloatReason | None:
     above, below = quantizers_above(node), quantizers_below(node)
     if not all(map(known.is_exact, (*above, *below))):
         return FloatReason.INEXACT
@@ -187,7 +187,7 @@ def _is_given_out_between(node: ir.Node) -> bool:
 
     def movers(here: ir.Node) -> Iterable[ir.Node]:
         uses = (use for value in here.outputs for use in value.uses())
-        return dict.fromkeys(use.node for use in uses if moves(use.node, use.idx))
+        return dict.fromkeys(use.node for use in uses if moves_input(use.node, use.idx))
 
     for here in reached([node], movers):
         budget().charge_part(1)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from onnx_scatterx.engine.spelling import newer, older
+from onnx_scatterx.engine.spelling import later, newer, older
 from onnx_scatterx.engine.spelling.spelling import Respell
 
 
@@ -77,23 +77,23 @@ _NEGATIVE = """ArgMax ArgMin AveragePool Compress Concat Conv ConvTranspose Equa
 
 _REDUCTIONS = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "SumSquare")
 _AXES = Change(newer.axes_as_input, older.axes_as_attribute)
-_CEIL = older.unless("ceil_mode", 1)
-_FLOAT8 = Change(lowered=older.drop(saturate=None))
-_ROUND = Change(lowered=older.drop(round_mode=None))
+_CEIL = later.unless("ceil_mode", 1)
+_FLOAT8 = Change(lowered=later.drop(saturate=None))
+_ROUND = Change(lowered=later.drop(round_mode=None))
 
 CHANGES: Mapping[tuple[str, int], Change] = {
     **{(name, since): Change() for since, names in _TYPES.items() for name in names.split()},
     **{(name, 11): Change(lowered=older.counted_axes) for name in _NEGATIVE.split()},
     **{(f"Reduce{name}", 18): _AXES for name in _REDUCTIONS},
     **{(f"ReduceLogSum{name}", 28): Change(last_bits=_FLOATS) for name in ("", "Exp")},
-    **{(name, 12): Change(lowered=older.drop(select_last_index=0))
+    **{(name, 12): Change(lowered=later.drop(select_last_index=0))
        for name in ("ArgMax", "ArgMin")},
     **{(name, 13): Change(newer.one_axis, older.last_axis)
        for name in ("Hardmax", "LogSoftmax", "Softmax")},
-    **{(name, 14): Change(lowered=older.drop(layout=0)) for name in ("GRU", "LSTM", "RNN")},
-    **{(name, 16): Change(lowered=older.drop(reduction="none"))
+    **{(name, 14): Change(lowered=later.drop(layout=0)) for name in ("GRU", "LSTM", "RNN")},
+    **{(name, 16): Change(lowered=later.drop(reduction="none"))
        for name in ("ScatterElements", "ScatterND")},
-    **{(name, 18): Change(lowered=older.unless("reduction", "max", "min"))
+    **{(name, 18): Change(lowered=later.unless("reduction", "max", "min"))
        for name in ("ScatterElements", "ScatterND")},
     **{(name, 13): Change(newer.axes_as_input, older.listed) for name in ("Squeeze", "Unsqueeze")},
     **{(name, 22): Change(_CEIL, _CEIL) for name in ("AveragePool", "LpPool", "MaxPool")},
@@ -106,18 +106,18 @@ CHANGES: Mapping[tuple[str, int], Change] = {
     **{(name, 28): Change(newer.no_kernel)
        for name in ("DequantizeLinear", "Optional", "OptionalGetElement", "OptionalHasElement",
                     "QuantizeLinear")},
-    **{(f"{name}Window", 27): Change(older.unless("output_datatype", 10, 11))
+    **{(f"{name}Window", 27): Change(later.unless("output_datatype", 10, 11))
        for name in ("Blackman", "Hamming", "Hann")},  # the definition has a Range
     **{("Attention", since): Change(last_bits=_FLOATS) for since in (26, 27, 28)},  # other fusions
-    ("Attention", 24): Change(lowered=older.at_most(6), last_bits=_FLOATS),
+    ("Attention", 24): Change(lowered=later.at_most(6), last_bits=_FLOATS),
     ("Attention", 25): Change(
         newer.heads_of_planes,
-        older.drop(left_window_size=-1, right_window_size=-1),
+        later.drop(left_window_size=-1, right_window_size=-1),
         last_bits=_FLOATS,
     ),
     ("AffineGrid", 27): Change(last_bits=_HALF),  # its definition has a Range
-    ("AveragePool", 10): Change(lowered=older.drop(ceil_mode=0)),
-    ("AveragePool", 19): Change(lowered=older.drop(dilations=1), last_bits=_FLOATS),
+    ("AveragePool", 10): Change(lowered=later.drop(ceil_mode=0)),
+    ("AveragePool", 19): Change(lowered=later.drop(dilations=1), last_bits=_FLOATS),
     ("BatchNormalization", 14): Change(newer.infers, older.infers),
     ("BitShift", 28): Change(lowered=None),
     ("Cast", 19): _FLOAT8,
@@ -130,62 +130,62 @@ CHANGES: Mapping[tuple[str, int], Change] = {
     ("Constant", 11): Change(),
     ("Constant", 12): Change(lowered=older.one_value),
     ("DFT", 20): Change(newer.axis_as_input, older.axis),
-    ("DepthToSpace", 11): Change(lowered=older.only(*_PLAIN, then=older.drop(mode="DCR"))),
-    ("DepthToSpace", 28): Change(lowered=older.only(*_PLAIN, "uint8", "int8")),
-    ("DequantizeLinear", 21): Change(lowered=older.drop(block_size=0)),
-    ("DequantizeLinear", 23): Change(lowered=older.drop(output_dtype=0)),
-    ("Dropout", 10): Change(newer.mask_of_bools, older.one_output),
+    ("DepthToSpace", 11): Change(lowered=later.only(*_PLAIN, then=later.drop(mode="DCR"))),
+    ("DepthToSpace", 28): Change(lowered=later.only(*_PLAIN, "uint8", "int8")),
+    ("DequantizeLinear", 21): Change(lowered=later.drop(block_size=0)),
+    ("DequantizeLinear", 23): Change(lowered=later.drop(output_dtype=0)),
+    ("Dropout", 10): Change(newer.mask_of_bools, later.one_output),
     ("Dropout", 12): Change(newer.ratio_as_input, older.identity),
-    ("GatherND", 12): Change(lowered=older.drop(batch_dims=0)),
-    ("Gemm", 11): Change(lowered=older.given_inputs(3)),
+    ("GatherND", 12): Change(lowered=later.drop(batch_dims=0)),
+    ("Gemm", 11): Change(lowered=later.given_inputs(3)),
     ("GridSample", 20): Change(newer.new_modes, older.old_modes),
     ("GroupNormalization", 21): Change(None, None),
-    ("IsNaN", 20): Change(lowered=older.only(*_PLAIN, "float8e4m3fn", "float8e5m2")),
-    ("LeakyRelu", 16): Change(lowered=older.only("float", "float16"), last_bits=_HALF),
-    ("LeakyRelu", 19): Change(older.only("float", "float16")),
+    ("IsNaN", 20): Change(lowered=later.only(*_PLAIN, "float8e4m3fn", "float8e5m2")),
+    ("LeakyRelu", 16): Change(lowered=later.only("float", "float16"), last_bits=_HALF),
+    ("LeakyRelu", 19): Change(later.only("float", "float16")),
     ("MeanVarianceNormalization", 13): Change(newer.default_axes),
-    ("Mish", 19): Change(older.only("float", "float16")),
+    ("Mish", 19): Change(later.only("float", "float16")),
     ("Mish", 22): Change(),
-    ("PRelu", 16): Change(lowered=older.only("float", "float16")),
-    ("PRelu", 19): Change(older.only("float", "float16")),
-    ("Loop", 11): Change(lowered=older.given_inputs(3)),
-    ("LpPool", 18): Change(lowered=older.drop(ceil_mode=0, dilations=1)),
-    ("MaxPool", 10): Change(lowered=older.drop(ceil_mode=0, dilations=1)),
+    ("PRelu", 16): Change(lowered=later.only("float", "float16")),
+    ("PRelu", 19): Change(later.only("float", "float16")),
+    ("Loop", 11): Change(lowered=later.given_inputs(3)),
+    ("LpPool", 18): Change(lowered=later.drop(ceil_mode=0, dilations=1)),
+    ("MaxPool", 10): Change(lowered=later.drop(ceil_mode=0, dilations=1)),
     ("Mod", 28): Change(lowered=None),
-    ("OptionalHasElement", 18): Change(lowered=older.given_inputs(1)),
+    ("OptionalHasElement", 18): Change(lowered=later.given_inputs(1)),
     ("Pad", 11): Change(newer.pads_as_inputs, older.pads),
     ("Pad", 18): Change(lowered=older.pads_of_all_axes),
-    ("Pad", 21): Change(lowered=older.only(*_PLAIN, *_INTEGERS, "bool", "string")),
-    ("Pad", 19): Change(lowered=older.unless("mode", "wrap")),
+    ("Pad", 21): Change(lowered=later.only(*_PLAIN, *_INTEGERS, "bool", "string")),
+    ("Pad", 19): Change(lowered=later.unless("mode", "wrap")),
     ("QuantizeLinear", 19): _FLOAT8,
-    ("QuantizeLinear", 21): Change(lowered=older.drop(block_size=0, output_dtype=0)),
-    ("QuantizeLinear", 23): Change(lowered=older.drop(precision=0)),
-    ("Range", 27): Change(lowered=older.drop(stash_type=None)),
+    ("QuantizeLinear", 21): Change(lowered=later.drop(block_size=0, output_dtype=0)),
+    ("QuantizeLinear", 23): Change(lowered=later.drop(precision=0)),
+    ("Range", 27): Change(lowered=later.drop(stash_type=None)),
     ("ReduceSum", 13): _AXES,
     ("Reshape", 14): Change(lowered=older.without_allowzero),
     ("Resize", 11): Change(newer.resize, older.asymmetric),
     ("Resize", 13): Change(
-        older.unless("coordinate_transformation_mode", "tf_half_pixel_for_nn"), older.empty_inputs
+        later.unless("coordinate_transformation_mode", "tf_half_pixel_for_nn"), older.empty_inputs
     ),
     ("Resize", 18): Change(
-        lowered=older.drop(antialias=0, axes=(), keep_aspect_ratio_policy="stretch")
+        lowered=later.drop(antialias=0, axes=(), keep_aspect_ratio_policy="stretch")
     ),
     ("Resize", 19): Change(
-        lowered=older.unless("coordinate_transformation_mode", "half_pixel_symmetric")
+        lowered=later.unless("coordinate_transformation_mode", "half_pixel_symmetric")
     ),
     ("Resize", 10): Change(None, older.upsample),
     ("RoiAlign", 16): Change(
-        newer.on_corners, older.must_be("coordinate_transformation_mode", "output_half_pixel")
+        newer.on_corners, later.must_be("coordinate_transformation_mode", "output_half_pixel")
     ),
     ("Scatter", 11): Change(newer.scatter_elements, None),
     ("Shape", 15): Change(lowered=older.sizes_of_all_axes),
     ("Slice", 10): Change(newer.bounds_as_inputs, older.bounds),
-    ("SpaceToDepth", 28): Change(lowered=older.only(*_PLAIN, then=older.drop(mode="DCR"))),
+    ("SpaceToDepth", 28): Change(lowered=later.only(*_PLAIN, then=later.drop(mode="DCR"))),
     ("Swish", 25): Change(raised=None),  # ONNX Runtime expands it only in set 24
     ("Split", 13): Change(newer.parts_as_input, older.listed),
     ("Split", 18): Change(newer.number_of_parts, older.sizes_of_parts),
     ("TopK", 10): Change(newer.count_as_input, older.count),
-    ("TopK", 11): Change(lowered=older.drop(largest=1, sorted=1)),
+    ("TopK", 11): Change(lowered=later.drop(largest=1, sorted=1)),
     ("Upsample", 10): Change(newer.resize_by_name, None),
 }  # fmt: skip
 """By operator and set: what changed."""

@@ -19,6 +19,7 @@ from dataclasses import replace
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.engine.spelling.older import MODES
 from onnx_scatterx.engine.spelling.spelling import Known, Operand, Spelling, i64, ints
 
 REFERS = "an attribute refers to an attribute of the function"
@@ -218,7 +219,7 @@ def axis_as_input(node: Spelling, known: Known) -> Spelling | str:
     return node.changed((node.inputs[0], node.input(1), i64(axis)), axis=None)
 
 
-_MODES = {"bilinear": "linear", "bicubic": "cubic", "nearest": "nearest"}
+_MODES = {old: new for new, old in MODES.items()}
 
 
 def new_modes(node: Spelling, known: Known) -> Spelling | str:

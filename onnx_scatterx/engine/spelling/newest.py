@@ -17,15 +17,15 @@ import onnx.defs
 
 from onnx_scatterx.engine.spelling import newer
 from onnx_scatterx.engine.spelling.changes import CHANGES
-from onnx_scatterx.engine.spelling.older import Drop
-from onnx_scatterx.engine.spelling.respell import Refused, moved, versions_between
+from onnx_scatterx.engine.spelling.later import Drop
+from onnx_scatterx.engine.spelling.respell import NoSpelling, converted, versions_between
 from onnx_scatterx.engine.spelling.spelling import Known, Spelling
 
 NEWEST = 24
 """The operator set in whose spelling new nodes are written: the newest that brought an operator."""
 
 
-def in_set(spelling: Spelling, version: int, known: Known) -> Spelling | Refused:
+def in_set(spelling: Spelling, version: int, known: Known) -> Spelling | NoSpelling:
     """Return a new node, or one that it consists of, as an operator set wants it.
 
     >>> import numpy as np
@@ -38,8 +38,8 @@ def in_set(spelling: Spelling, version: int, known: Known) -> Spelling | Refused
     """
     for name in spelling.attributes:
         if not has(spelling.op_type, NEWEST, name):
-            return Refused(f"{name} is not in the newest spelling", NEWEST, because=name)
-    return moved(spelling, NEWEST, version, known)
+            return NoSpelling(f"{name} is not in the newest spelling", NEWEST, because=name)
+    return converted(spelling, NEWEST, version, known)
 
 
 @lru_cache(1 << 12)

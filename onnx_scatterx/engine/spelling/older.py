@@ -13,20 +13,19 @@ Softmax (x)                        13    Softmax <axis = the last> (x)       12
 Constant <value_ints>              12    Constant <value>                    11
 Clip (x, low, high)                11    Clip <min, max> (x)                 10
 Slice (x, starts, ends)            10    Slice <starts, ends> (x)             9
+
+What came later, and says nothing new of a node, is dropped in later.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.spelling.spelling import Known, Operand, Respell, Spelling, i64, ints
-from onnx_scatterx.graphs import constant
-
-INT64_MAX = 2**63 - 1  # a Slice that ends here runs to the end of the axis
+from onnx_scatterx.engine.spelling.spelling import Known, Spelling, i64, ints
+from onnx_scatterx.graphs import INT64_MAX, constant
 
 _COMPUTED = "its axes are computed when the model runs"
 
@@ -84,7 +83,8 @@ def pads_of_all_axes(node: Spelling, known: Known) -> Spelling | str:
     return node.changed((data, whole.ravel(), *node.inputs[2:3]))
 
 
-_MODES = {"linear": "bilinear", "cubic": "bicubic", "nearest": "nearest"}
+MODES = {"linear": "bilinear", "cubic": "bicubic", "nearest": "nearest"}
+"""The modes of a GridSample, with their old names."""
 
 
 def old_modes(node: Spelling, known: Known) -> Spelling | str:
@@ -92,9 +92,9 @@ def old_modes(node: Spelling, known: Known) -> Spelling | str:
     shape, mode = known.shape(node.inputs[0]), node.value("mode", "linear")
     if shape is None or len(shape) != 4:
         return "it is known for pictures of two axes alone"
-    if mode not in _MODES:
+    if mode not in MODES:
         return "its mode is not known"
-    return node.changed(node.inputs, mode=ir.AttrString("mode", _MODES[mode]))
+    return node.changed(node.inputs, mode=ir.AttrString("mode", MODES[mode]))
 
 
 def cast(node: Spelling, known: Known) -> Spelling | str:
@@ -310,95 +310,3 @@ def one_scale(node: Spelling, known: Known) -> Spelling | str:
     if shape is None or any(size != 1 for size in shape):
         return "it may have a scale for each position of an axis"
     return node.without("axis")
-
-
-def one_output(node: Spelling, known: Known) -> Spelling | str:
-    """Keep a node without its later outputs."""
-    return "its mask has another type" if node.outputs > 1 else node
-
-
-def given_inputs(count: int) -> Respell:
-    """Keep a node with so many inputs, none of them absent."""
-
-    def respell(node: Spelling, known: Known) -> Spelling | str:
-        given: list[Operand] = list(node.inputs[:count])
-        complete = len(given) == count and all(v is not None for v in given)
-        return node if complete else "an input is absent"
-
-    return respell
-
-
-def at_most(count: int) -> Respell:
-    """Keep a node without the inputs that came later."""
-
-    def respell(node: Spelling, known: Known) -> Spelling | str:
-        if any(v is not None for v in node.inputs[count:]):
-            return "an input came with a newer operator set"
-        return node.changed(node.inputs[:count])
-
-    return respell
-
-
-@dataclass(frozen=True, eq=False)
-class Drop:
-    """Removes attributes that came later, if they have the values that were meant before.
-
-    A list has the value in each place. The value None is any value: the attribute matters only for
-    element types that came later, too.
-    """
-
-    usual: Mapping[str, object]
-
-    @property
-    def names(self) -> Set[str]:
-        """The names of the attributes."""
-        return self.usual.keys()
-
-    def __call__(self, node: Spelling, known: Known) -> Spelling | str:
-        for name, meant in self.usual.items():
-            value = node.value(name, meant)
-            values = value if isinstance(value, (list, tuple)) else [value]
-            if meant is not None and any(v != meant for v in values):
-                return f"its {name} came with a newer operator set"
-        return node.without(*self.usual)
-
-
-def drop(**usual: object) -> Drop:
-    """Remove attributes that came later, if they have the values that were meant before."""
-    return Drop(usual)
-
-
-def only(*kinds: str, then: Respell | None = None) -> Respell:
-    """Keep a node of these element types: ONNX Runtime has no kernel for the others."""
-
-    def respell(node: Spelling, known: Known) -> Spelling | str:
-        value = node.inputs[0]
-        found = known.types(value) if isinstance(value, ir.Value) else ()
-        if not found or not set(found) <= {f"tensor({kind})" for kind in kinds}:
-            return "ONNX Runtime may have no kernel for its type"
-        return then(node, known) if then else node
-
-    return respell
-
-
-def must_be(name: str, value: object) -> Respell:
-    """Remove an attribute if it has this value, which is not its default."""
-
-    def respell(node: Spelling, known: Known) -> Spelling | str:
-        return (
-            node.without(name)
-            if node.value(name, None) == value
-            else f"its {name} came with a newer operator set"
-        )
-
-    return respell
-
-
-def unless(name: str, *values: object) -> Respell:
-    """Keep a node unless its attribute has one of these values, whose meaning changed."""
-
-    def respell(node: Spelling, known: Known) -> Spelling | str:
-        changed = name in node.attributes and node.value(name, None) in (None, *values)
-        return f"its {name} means something else there" if changed else node
-
-    return respell

@@ -15,7 +15,7 @@ from onnx_scatterx.engine.spelling.schemas import narrower, takes_less
 from onnx_scatterx.engine.spelling.spelling import Known, Operand, Spelling
 
 
-class Refused(NamedTuple):
+class NoSpelling(NamedTuple):
     """Why a node cannot be written for an operator set, and the nearest set for which it can.
 
     ``lacks`` says that the set lacks the operator, or has no node that means the same. ``because``
@@ -49,7 +49,7 @@ def since(op: str) -> int:
     return _versions()[op][0]
 
 
-def respelled(node: ir.Node, there: int, wanted: int, known: Known) -> Spelling | Refused | None:
+def respelled(node: ir.Node, there: int, wanted: int, known: Known) -> Spelling | NoSpelling | None:
     """Return a node of one operator set as another set wants it; None if it stays as it is.
 
     >>> model = ir.from_onnx_text('''<ir_version: 10, opset_import: ["" : 12]>
@@ -63,9 +63,9 @@ def respelled(node: ir.Node, there: int, wanted: int, known: Known) -> Spelling 
     if node.domain != "" or node.op_type not in _versions():
         return None
     before = Spelling.of(node)
-    after = moved(before, there, wanted, known)
-    if isinstance(after, Refused) or after is before:
-        return after if isinstance(after, Refused) else None
+    after = converted(before, there, wanted, known)
+    if isinstance(after, NoSpelling) or after is before:
+        return after if isinstance(after, NoSpelling) else None
     old = onnx.defs.get_schema(node.op_type, there, "")
     new = onnx.defs.get_schema(after.op_type, wanted, "")
     if takes_less(new, old):
@@ -73,17 +73,19 @@ def respelled(node: ir.Node, there: int, wanted: int, known: Known) -> Spelling 
         outputs = node.outputs[: after.outputs]
         why = narrower(inputs, outputs, new, known.types)
         if why is not None:
-            return _nearest(node, there, wanted, known) or Refused(why, _before(new, there, wanted))
+            return _nearest(node, there, wanted, known) or NoSpelling(
+                why, _before(new, there, wanted)
+            )
     return None if after.is_same(before) and not after.last_bits else after
 
 
-def _nearest(node: ir.Node, there: int, wanted: int, known: Known) -> Refused | None:
+def _nearest(node: ir.Node, there: int, wanted: int, known: Known) -> NoSpelling | None:
     """Return why the first version on the way takes other types; None if it is the last one."""
     step = _next(node.op_type, there, wanted)
     if step is None or step == wanted or wanted < there:
         return None
     found = respelled(node, there, step, known)
-    if isinstance(found, Refused):
+    if isinstance(found, NoSpelling):
         return found
     return _nearest(node, step, wanted, known) if found is None else None
 
@@ -93,7 +95,7 @@ def _before(schema: onnx.defs.OpSchema, there: int, wanted: int) -> int:
     return int(schema.since_version) - 1 if wanted > there else there
 
 
-def moved(spelling: Spelling, there: int, wanted: int, known: Known) -> Spelling | Refused:
+def converted(spelling: Spelling, there: int, wanted: int, known: Known) -> Spelling | NoSpelling:
     """Return a spelling as another set wants it: the same object if no version lies between."""
     is_up, last = wanted > there, there
     while (version := _next(spelling.op_type, there, wanted)) is not None:
@@ -102,24 +104,24 @@ def moved(spelling: Spelling, there: int, wanted: int, known: Known) -> Spelling
         if change is None:
             began = not is_up and version == since(spelling.op_type)
             why = f"began with {version}" if began else f"changed with {version}"
-            return Refused(why, last, began)
+            return NoSpelling(why, last, began)
         respell = change.raised if is_up else change.lowered
         if respell is None:
-            return Refused(f"changed with {version}", last, lacks=True)
+            return NoSpelling(f"changed with {version}", last, lacks=True)
         after = respell(spelling, known)
         if isinstance(after, str):
-            return Refused(f"changed with {version}, {after}", last, because=after)
+            return NoSpelling(f"changed with {version}, {after}", last, because=after)
         there = version if is_up else version - 1
         whole = _with_parts(after, spelling, there, wanted, known)
-        if isinstance(whole, Refused):
-            return Refused(whole.why, last)
+        if isinstance(whole, NoSpelling):
+            return NoSpelling(whole.why, last)
         rounds = spelling.last_bits or _rounds(spelling, change.last_bits, known)
         spelling = replace(whole, last_bits=rounds)
     schema = onnx.defs.get_schema(spelling.op_type, wanted, "")
     lacking = sorted(spelling.attributes.keys() - schema.attributes.keys())
     if lacking:
         why = f"operator set {wanted} lacks {spelling.op_type} with {', '.join(lacking)}"
-        return Refused(why, last)
+        return NoSpelling(why, last)
     return spelling
 
 
@@ -148,18 +150,18 @@ def _next(name: str, there: int, wanted: int) -> int | None:
 
 def _with_parts(
     after: Spelling, before: Spelling, there: int, wanted: int, known: Known
-) -> Spelling | Refused:
+) -> Spelling | NoSpelling:
     """Return a spelling whose new parts, which are of one set, are as another set wants them."""
     own = [*before.inputs, *before.others.values()]
     inputs: list[Operand] = []
     others: dict[int, Spelling] = {}
     for index, part in (*enumerate(after.inputs), *((-1 - i, o) for i, o in after.others.items())):
-        given: Operand | Refused = part
+        given: Operand | NoSpelling = part
         if isinstance(part, Spelling) and not any(part is old for old in own):
             given = _with_parts(part, before, there, wanted, known)
             if isinstance(given, Spelling):
-                given = moved(given, there, wanted, known)
-        if isinstance(given, Refused):
+                given = converted(given, there, wanted, known)
+        if isinstance(given, NoSpelling):
             return given
         if index >= 0:
             inputs.append(given)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.engine.terms.cases import step as step
     from onnx_scatterx.engine.terms.cases import where as where
     from onnx_scatterx.engine.terms.constraints import Elements as Elements
-    from onnx_scatterx.engine.terms.prove import Facts as Facts
+    from onnx_scatterx.engine.terms.facts import Facts as Facts
     from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols as fresh_symbols
     from onnx_scatterx.engine.terms.symbol_ids import keeps as keeps
     from onnx_scatterx.engine.terms.symbols import Lookup as Lookup
@@ -57,7 +57,7 @@ else:
             "atom": "Atom",
             "cases": "FloorDiv Indicator PositivePart equals maximum minimum step where",
             "constraints": "Elements",
-            "prove": "Facts",
+            "facts": "Facts",
             "symbol_ids": "fresh_symbols keeps",
             "symbols": "Lookup Symbol as_numbers coord element size",
             "tabulate": "fitted tabulated",

@@ -17,7 +17,7 @@ from onnx_scatterx.engine.terms.monomial import Monomial, interval_of
 from onnx_scatterx.engine.terms.symbols import IndexVar, Lookup, Symbol
 
 if TYPE_CHECKING:
-    from onnx_scatterx.engine.terms.prove import Facts
+    from onnx_scatterx.engine.terms.facts import Facts
 
 _FACTOR = 2**31
 _LARGEST = 2**63 - 1

@@ -17,7 +17,7 @@ from onnx_scatterx.engine.terms.monomial import lower_bound, remainders
 from onnx_scatterx.engine.terms.symbols import IndexVar
 
 if TYPE_CHECKING:
-    from onnx_scatterx.engine.terms.prove import Facts
+    from onnx_scatterx.engine.terms.facts import Facts
 
 
 def prove(t: Term, facts: Facts) -> bool:

@@ -11,7 +11,7 @@ from onnx_scatterx.engine.terms.cases import FloorDiv, Indicator, PositivePart, 
 from onnx_scatterx.engine.terms.constraints import Asked
 
 if TYPE_CHECKING:
-    from onnx_scatterx.engine.terms.prove import Facts
+    from onnx_scatterx.engine.terms.facts import Facts
 
 
 def simplify(t: Term, facts: Facts) -> Term:

@@ -24,11 +24,9 @@ if TYPE_CHECKING:
     from onnx_scatterx.engine.write.native.fallback import FallbackSpec as FallbackSpec
     from onnx_scatterx.engine.write.native.nodes import Encoding as Encoding
     from onnx_scatterx.engine.write.native.nodes import is_native as is_native
-    from onnx_scatterx.engine.write.native.unique import is_unique as is_unique
     from onnx_scatterx.engine.write.numbers import Numbers as Numbers
-    from onnx_scatterx.engine.write.operators import INT64_MAX as INT64_MAX
     from onnx_scatterx.engine.write.outer_values import OuterValues as OuterValues
-    from onnx_scatterx.engine.write.reduction import Reduction as Reduction
+    from onnx_scatterx.engine.write.reduction import Reducer as Reducer
     from onnx_scatterx.engine.write.reduction import is_ordered as is_ordered
     from onnx_scatterx.engine.write.writer import Writer as Writer
 else:
@@ -43,11 +41,9 @@ else:
             "native.attached": "add_fallbacks needs_fallbacks",
             "native.fallback": "FallbackSpec",
             "native.nodes": "Encoding is_native",
-            "native.unique": "is_unique",
             "numbers": "Numbers",
-            "operators": "INT64_MAX",
             "outer_values": "OuterValues",
-            "reduction": "Reduction is_ordered",
+            "reduction": "Reducer is_ordered",
             "writer": "Writer",
         },
     )

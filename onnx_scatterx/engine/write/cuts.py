@@ -13,8 +13,8 @@ from functools import partial
 
 from onnx_scatterx.engine.terms import Facts, PositivePart, Term, maximum, minimum, term, where
 from onnx_scatterx.engine.terms import step as at_least
-from onnx_scatterx.engine.write.operators import INT64_MAX
 from onnx_scatterx.engine.write.terms import TermEmitter
+from onnx_scatterx.graphs import INT64_MAX
 from onnx_scatterx.text import Detail, Reason, RefusedError
 
 _VARIANTS = 27  # bounds tried in place of one

@@ -12,10 +12,10 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import Shape
 from onnx_scatterx.engine.terms import Facts, Term
-from onnx_scatterx.engine.write.operators import INT64_MAX
 from onnx_scatterx.engine.write.ordered import top
 from onnx_scatterx.engine.write.reshape import reshape
 from onnx_scatterx.engine.write.terms import TermEmitter
+from onnx_scatterx.graphs import INT64_MAX
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 _LISTED = 1 << 9  # positions of an axis that are listed, at most: a constant takes space

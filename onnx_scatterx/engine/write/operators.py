@@ -10,8 +10,6 @@ import onnx_ir as ir
 
 from onnx_scatterx.text import Reason, refuse_unless
 
-INT64_MAX = 2**63 - 1  # a Slice that ends here runs to the end of the axis
-
 
 class Operators(ABC):
     """Writes operators by ``node``, which spells them as the ``version`` of the set wants them."""

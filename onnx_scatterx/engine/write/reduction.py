@@ -25,7 +25,7 @@ _BOOL = ir.DataType.BOOL
 
 
 @dataclass(frozen=True)
-class Reduction:
+class Reducer:
     """A reduction of a scatter for an element type; of "none", only the updates are left."""
 
     writer: Writer

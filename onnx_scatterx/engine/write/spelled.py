@@ -12,11 +12,11 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.spelling import (
     Known,
-    Refused,
+    NoSpelling,
     Spelling,
+    converted,
     in_set,
     is_settled,
-    moved,
     type_text,
 )
 from onnx_scatterx.engine.write.abstract_values import Attributes
@@ -65,7 +65,7 @@ def spelled(
         return None
     node = as_given(op, inputs, attributes)
     here = in_set(node, w.version, w.known_here)
-    if isinstance(here, Refused):
+    if isinstance(here, NoSpelling):
         because = f": {here.because}" if here.because else ""
         raise RefusedError(Reason.OPSET, f"{op} needs operator set {here.last}{because}")
     check_alike(w, here)
@@ -75,7 +75,7 @@ def spelled(
 def check_alike(w: Writer, here: Spelling) -> None:
     """Refuse a node of a function that the operator set of the model spells otherwise."""
     other = w.also_read_as
-    there = here if other is None else moved(here, w.version, other, w.known_here)
-    if isinstance(there, Refused) or not there.is_same(here):
+    there = here if other is None else converted(here, w.version, other, w.known_here)
+    if isinstance(there, NoSpelling) or not there.is_same(here):
         why = f"{here.op_type} differs in operator sets {w.version} and {other}"
         raise RefusedError(Reason.OPSET, why)

@@ -18,8 +18,8 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis import Scope
 from onnx_scatterx.engine.terms import Atom, FloorDiv, Indicator, PositivePart, Symbol, Term, term
 from onnx_scatterx.engine.write.available import AvailableValues, ExistingValues, scalar_load
-from onnx_scatterx.engine.write.operators import INT64_MAX
 from onnx_scatterx.engine.write.writer import Writer
+from onnx_scatterx.graphs import INT64_MAX
 from onnx_scatterx.text import Reason, RefusedError
 
 _INT64 = ir.DataType.INT64

@@ -165,12 +165,12 @@ def check(
     """
     if isinstance(consumer, str):
         consumer = consumer_of(consumer)
-    with question(model, feeds=feeds, samples=samples, sizes=sizes, seed=seed) as asked:
+    with reference_runs(model, feeds=feeds, samples=samples, sizes=sizes, seed=seed) as asked:
         return asked.check(consumer, python, timeout)
 
 
 @dataclass(frozen=True)
-class Question:
+class ReferenceRuns:
     """The file of a model, and each set of inputs with ONNX Runtime's outputs."""
 
     file: Path
@@ -189,14 +189,14 @@ class Question:
 
 
 @contextlib.contextmanager
-def question(
+def reference_runs(
     model: AnyModel,
     *,
     feeds: Sequence[Feed] | None = None,
     samples: int = 1,
     sizes: Mapping[str, int] | None = None,
     seed: int = 0,
-) -> Iterator[Question]:
+) -> Iterator[ReferenceRuns]:
     """Run a model once in ONNX Runtime, on the inputs that `check` describes."""
     with scratch() as directory:
         file = model_file(model, directory)
@@ -208,7 +208,7 @@ def question(
         for name, array in ((n, a) for feed, _ in runs for n, a in feed.items()):
             if array.dtype.kind not in "biuf":
                 raise VerifyError(f"input {name!r} of type {array.dtype} cannot be given to others")
-        yield Question(file, runs)
+        yield ReferenceRuns(file, runs)
 
 
 def model_file(model: AnyModel, directory: Path) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from onnx_scatterx.proof.core.arithmetic import (
     ONE,
@@ -71,6 +71,17 @@ def equal(a: Term, b: Term) -> Term:
     first = next(c for m, c in sorted(parts.items(), key=lambda i: [x.number for x in i[0]]) if m)
     reduced = {m: c // (divisor if first > 0 else -divisor) for m, c in parts.items()}
     return _condition("equals 0", (polynomial(reduced),))
+
+
+COMPARISONS: Mapping[str, Callable[[Term, Term], Term]] = {
+    "<": below,
+    "<=": at_most,
+    ">": lambda a, b: below(b, a),
+    ">=": lambda a, b: at_most(b, a),
+    "==": equal,
+    "!=": lambda a, b: negation(equal(a, b)),
+}
+"""The comparisons of integers, by their signs."""
 
 
 def within(a: Term, low: Term, limit: Term) -> Term:

@@ -31,6 +31,7 @@ from onnx_scatterx.proof.core.arithmetic import (
 )
 from onnx_scatterx.proof.core.functions import subgraphs_of
 from onnx_scatterx.proof.core.logic import (
+    COMPARISONS,
     at_most,
     below,
     both,
@@ -224,13 +225,7 @@ def clip(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     return [Tensor(a.dtype, a.shape, define)]
 
 
-_INTEGERS: dict[str, Callable[[Term, Term], Term]] = {
-    "Less": below,
-    "LessOrEqual": at_most,
-    "Greater": lambda a, b: below(b, a),
-    "GreaterOrEqual": lambda a, b: at_most(b, a),
-    "Equal": equal,
-}
+_SIGNS = {"Less": "<", "LessOrEqual": "<=", "Greater": ">", "GreaterOrEqual": ">=", "Equal": "=="}
 _CONDITIONS: dict[str, Callable[[Term, Term], Term]] = {
     "And": both,
     "Or": either,
@@ -239,13 +234,13 @@ _CONDITIONS: dict[str, Callable[[Term, Term], Term]] = {
 }
 
 
-@operator(*_INTEGERS, "And", "Or", "Xor")
+@operator(*_SIGNS, "And", "Or", "Xor")
 def comparison(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a, b = required(inputs, 0), required(inputs, 1)
 
     def made(x: Term, y: Term) -> Term:
         if x.sort == "integer":
-            return _INTEGERS[node.op](x, y)
+            return COMPARISONS[_SIGNS[node.op]](x, y)
         if x.sort == "condition":
             return _CONDITIONS[node.op](x, y)
         return compared(node.op, x, y)

@@ -36,7 +36,7 @@ from onnx_scatterx.tell.extraction.region import (
     region_of,
     roots_of,
 )
-from onnx_scatterx.tell.inquiry import Inquiry, M
+from onnx_scatterx.tell.inquiry import Inquiry, ModelT
 
 _DISTANCES = (0, 1, 2, 4, 8, 16, 64)
 
@@ -202,7 +202,7 @@ def _weights(model: ir.Model) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Part(Generic[M]):
+class Part(Generic[ModelT]):
     """A part of a model that has the same report on one scatter as the whole model.
 
     Attributes:
@@ -217,7 +217,7 @@ class Part(Generic[M]):
 
     """
 
-    model: M
+    model: ModelT
     entry: Entry
     nodes: int
     whole: int

@@ -10,7 +10,7 @@ import pytest
 from onnx_scatterx.engine.analysis.domain.call import Call
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.analysis.transfers import TRANSFERS, transferred
-from onnx_scatterx.engine.terms.prove import Facts
+from onnx_scatterx.engine.terms.facts import Facts
 from onnx_scatterx.fitting.constant_finder import COMPUTED
 from tests.helpers.integer_nodes import CASES, VERSION, draws, i64, in_onnx_runtime
 

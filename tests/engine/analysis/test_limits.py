@@ -26,7 +26,7 @@ from onnx_scatterx.engine.budget.spending import (
     within_limits,
 )
 from onnx_scatterx.engine.terms import maximum, size
-from onnx_scatterx.engine.terms.prove import Facts
+from onnx_scatterx.engine.terms.facts import Facts
 from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
 from onnx_scatterx.engine.write.available import descendants
 from onnx_scatterx.errors import ScatterXError

@@ -9,7 +9,7 @@ from onnx_scatterx.engine.mosaic.moves import MOVES, connected_moves
 from onnx_scatterx.engine.mosaic.provenance import Provenance
 from onnx_scatterx.engine.mosaic.strided_interval import View
 from onnx_scatterx.engine.terms import size, term
-from onnx_scatterx.engine.terms.prove import Facts
+from onnx_scatterx.engine.terms.facts import Facts
 
 MODEL = """<ir_version: 8, opset_import: ["" : 18]>
     apart (float[4, 6] x, float[1, 6] u, float[M] v, float[N] w, int64[1] k)

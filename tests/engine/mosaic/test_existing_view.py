@@ -7,7 +7,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.mosaic.existing_view import ExistingView, ExistingViews
 from onnx_scatterx.engine.mosaic.strided_interval import AxisMap, View
 from onnx_scatterx.engine.terms import Term, size, term
-from onnx_scatterx.engine.terms.prove import Facts
+from onnx_scatterx.engine.terms.facts import Facts
 from tests.helpers.examples import scaled
 
 N = size("views.n")

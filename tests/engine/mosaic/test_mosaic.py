@@ -11,7 +11,7 @@ from onnx_scatterx.engine.mosaic.cells import Cell
 from onnx_scatterx.engine.mosaic.mosaic import Mosaic, coalesced, joined
 from onnx_scatterx.engine.mosaic.strided_interval import AxisMap, Source, StridedInterval, View
 from onnx_scatterx.engine.terms import Term, maximum, size, term
-from onnx_scatterx.engine.terms.prove import Facts
+from onnx_scatterx.engine.terms.facts import Facts
 from tests.helpers.examples import scaled
 
 N, M = size("mosaic.n"), size("mosaic.m")

@@ -2,11 +2,8 @@
 
 from typing import Any
 
-import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.engine.passes.runtime_fusions import fusions
-from onnx_scatterx.engine.passes.runtime_graph import RuntimeGraph
 from onnx_scatterx.engine.plan.planner import Planner
 from tests.helpers.support import optimize, parse
 
@@ -43,19 +40,3 @@ def test_views_of_more_nodes_are_not_planned(monkeypatch: pytest.MonkeyPatch) ->
         optimize(parse(_chain(writes)))
         counts.append(len(made))
     assert counts[0] == counts[1]  # the result has as many pieces
-
-
-def test_equal_nodes_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-    key = RuntimeGraph._key
-
-    def noted(self: RuntimeGraph, node: ir.Node) -> object:
-        asked.append(node)
-        return key(self, node)
-
-    monkeypatch.setattr(RuntimeGraph, "_key", noted)
-    ranges = "".join(f"r{i} = Range (0, n, 1)  y{i} = Gather (r{i}, at)" for i in range(9))
-    outputs = ", ".join(f"int64[K] y{i}" for i in range(9))
-    model = parse(f"g (int64 n, int64[K] at) => ({outputs}) {{ {ranges} }}")
-    fusions(ir.from_proto(model))
-    assert len(asked) == len(set(asked)) > 0

@@ -13,7 +13,7 @@ import onnx_scatterx
 from onnx_scatterx import Reason
 from onnx_scatterx.engine.analysis.model_analysis import interpret
 from onnx_scatterx.engine.mosaic.constants import Constants
-from onnx_scatterx.engine.quantizers.runtime_patterns import GraphValues, obstacle
+from onnx_scatterx.engine.quantizers.runtime_patterns import GraphValues, reason_to_keep
 from onnx_scatterx.operators.kernels import MEASURED
 from onnx_scatterx.text.reasons import FloatReason
 from tests.engine.quantizers.faults import PATTERNS, Pattern
@@ -98,7 +98,7 @@ def test_what_has_no_obstacle_is_left_alone(opset: int) -> None:
         original = ir.from_proto(model)
         scope = interpret(original).scopes[original.graph]
         known = GraphValues(scope, Constants(scope))
-        why = obstacle(original.graph[1], known)
+        why = reason_to_keep(original.graph[1], known)
         found = shows(model)
         assert why or not found, (opset, integers, zero, axis, op, found)
 

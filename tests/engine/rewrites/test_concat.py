@@ -7,7 +7,7 @@ from onnx_scatterx.engine.mosaic.cells import Cell
 from onnx_scatterx.engine.mosaic.strided_interval import AxisMap, StridedInterval, View
 from onnx_scatterx.engine.plan.rule import Region
 from onnx_scatterx.engine.terms import size, term
-from onnx_scatterx.engine.terms.prove import Facts
+from onnx_scatterx.engine.terms.facts import Facts
 from onnx_scatterx.rewrites.concat import split
 from tests.helpers.rules import Refuses, each, row, sizes
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import onnx
 import onnx_ir as ir
 import pytest
 
@@ -184,7 +185,7 @@ def text_of(name: str, sizes: str, where: str = "") -> str:
         y = ScatterND (x, i, u) }}"""
 
 
-def model_of(name: str, sizes: str) -> ir.Model:
+def model_of(name: str, sizes: str) -> onnx.ModelProto:
     text = text_of(name, sizes)
     model = parse(text, 23 if "RMS" in name else 21 if "Group" in name else 18, 10)
     for key, value in {**CONSTANTS, **NUMBERS}.items():

@@ -10,7 +10,7 @@ import pytest
 
 from onnx_scatterx.engine.analysis.domain.overflow import fits
 from onnx_scatterx.engine.terms import coord, size
-from onnx_scatterx.engine.terms.prove import Facts
+from onnx_scatterx.engine.terms.facts import Facts
 from tests.helpers.support import assert_sound, i64, parse
 
 TYPES = ["float", "double", "float16", "bfloat16", "bool", "string"]

@@ -12,7 +12,7 @@ import pytest
 
 from onnx_scatterx.engine.analysis.domain.overflow import fits
 from onnx_scatterx.engine.terms import coord, maximum, minimum, size, step, term
-from onnx_scatterx.engine.terms.prove import Facts
+from onnx_scatterx.engine.terms.facts import Facts
 from onnx_scatterx.engine.terms.symbols import lookup
 from onnx_scatterx.engine.terms.tabulate import tabulated
 from tests.helpers.examples import scaled

@@ -6,7 +6,7 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx.engine.analysis.model_analysis import interpret
-from onnx_scatterx.engine.spelling import Known, Refused, Spelling, in_set, is_settled
+from onnx_scatterx.engine.spelling import Known, NoSpelling, Spelling, in_set, is_settled
 from onnx_scatterx.engine.spelling.newest import NEWEST
 from onnx_scatterx.engine.write.fragment import Fragment
 from onnx_scatterx.engine.write.writer import Writer
@@ -53,7 +53,7 @@ def test_each_set_has_the_node_or_says_which_one_it_needs(name: str) -> None:
     for version in range(9, onnx.defs.onnx_opset_version() + 1):
         found = in_set(node, version, OfFloats())
         if version < OLDEST.get(name, 0):
-            assert isinstance(found, Refused)
+            assert isinstance(found, NoSpelling)
             assert found.last == OLDEST[name]
             continue
         assert isinstance(found, Spelling)

@@ -4,7 +4,7 @@ import pytest
 
 from onnx_scatterx.engine.terms import Term, search, size
 from onnx_scatterx.engine.terms.cases import pos
-from onnx_scatterx.engine.terms.prove import Facts
+from onnx_scatterx.engine.terms.facts import Facts
 
 N, M = size("news.n"), size("news.m")
 LAYERS = [size(f"news.layer{i}") for i in range(200)]
@@ -19,7 +19,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Term]:
         terms.append(t)
         return sought(t, facts)
 
-    monkeypatch.setattr("onnx_scatterx.engine.terms.prove.prove", noted)
+    monkeypatch.setattr("onnx_scatterx.engine.terms.facts.prove", noted)
     return terms
 
 

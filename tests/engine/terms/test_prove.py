@@ -27,8 +27,8 @@ from onnx_scatterx.engine.terms import (
 )
 from onnx_scatterx.engine.terms.cases import pos
 from onnx_scatterx.engine.terms.constraints import Elements
+from onnx_scatterx.engine.terms.facts import Facts
 from onnx_scatterx.engine.terms.one_size import never_negative
-from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.search import may_lead
 from tests.helpers.examples import examples
 

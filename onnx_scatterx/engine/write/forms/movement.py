@@ -20,8 +20,8 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import NotKnownError, require, required
 from onnx_scatterx.engine.write.forms.request import Request
+from onnx_scatterx.graphs import INT64_MAX
 
-_END = 2**63 - 1
 _LISTED = 1 << 10  # elements of a constant that is written out, if another node may make them
 _MOST = 1 << 20  # elements of a constant that is written out
 _PARTS = 16  # slices that one Slice may become
@@ -33,7 +33,7 @@ def strided_slice(request: Request) -> ir.Value:
     starts, ends, steps = (request.numbers(i) for i in (1, 2, 4))
     axes = request.numbers(3) if request.has(3) else list(range(len(starts)))
     # A reversed Slice that ends there runs to the first element in ONNX Runtime, not in ONNX.
-    backwards = (step for end, step in zip(ends, steps, strict=True) if end == _END)
+    backwards = (step for end, step in zip(ends, steps, strict=True) if end == INT64_MAX)
     require(request.kind, all(step >= 0 for step in backwards))
     picks = {}
     for a, s, e, step in zip(axes, starts, ends, steps, strict=True):

@@ -9,9 +9,9 @@ import numpy as np
 from onnx_scatterx.engine.analysis import ElementOf
 from onnx_scatterx.engine.budget import LIMITS
 from onnx_scatterx.engine.lift import InTheory, Scatter
-from onnx_scatterx.engine.mosaic import Provenance
+from onnx_scatterx.engine.mosaic.provenance import Provenance
 from onnx_scatterx.engine.terms import Symbol, as_numbers, coord, tabulated, term
-from onnx_scatterx.graphs import made_by, written
+from onnx_scatterx.graphs import attribute_of, made_by
 
 
 def is_unique(scatter: Scatter, provenance: Provenance) -> bool:
@@ -26,7 +26,7 @@ def is_unique(scatter: Scatter, provenance: Provenance) -> bool:
 
 def _counts_on(scatter: Scatter) -> bool:
     """A TensorScatter writes consecutive positions of one axis, each batch its own."""
-    linear = written(scatter.node, "mode", "linear") == "linear"
+    linear = attribute_of(scatter.node, "mode", "linear") == "linear"
     return scatter.node.op_type == "TensorScatter" and linear
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import onnx_scatterx
-from onnx_scatterx.engine.passes.runtime_fusions import Fusion, Rewrite, fusions
+from onnx_scatterx.fitting.runtime_fusions import Fusion, Rewrite, fusions
 from onnx_scatterx.operators.kernels import MEASURED
 from tests.helpers.examples import examples
 from tests.helpers.pair import Feed, agree

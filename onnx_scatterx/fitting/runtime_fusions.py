@@ -39,8 +39,8 @@ from typing import NamedTuple
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.passes.marks import NUMBER
-from onnx_scatterx.engine.passes.runtime_graph import RuntimeGraph
+from onnx_scatterx.engine.passes import NUMBER
+from onnx_scatterx.fitting.runtime_graph import RuntimeGraph
 from onnx_scatterx.graphs import all_graphs, constant, is_operator, overridable
 
 _T = ir.DataType

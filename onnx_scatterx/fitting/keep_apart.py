@@ -21,11 +21,10 @@ from functools import partial
 import onnx_ir as ir
 
 from onnx_scatterx.engine.budget import own_budget, within_limits
-from onnx_scatterx.engine.passes.job import Job
-from onnx_scatterx.engine.passes.runtime_fusions import Fusion, Rewrite, fusions
-from onnx_scatterx.engine.passes.step import Kind, Pass
+from onnx_scatterx.engine.passes import Job, Kind, Pass
 from onnx_scatterx.engine.plan import GraphContext
 from onnx_scatterx.engine.write import Writer
+from onnx_scatterx.fitting.runtime_fusions import Fusion, Rewrite, fusions
 from onnx_scatterx.graphs import constant, remove_dead, replace_uses
 from onnx_scatterx.text import granted
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.passes.integer_nodes import IntegerNodes
-from onnx_scatterx.engine.passes.job import Job
-from onnx_scatterx.engine.passes.step import Kind, Pass
+from onnx_scatterx.engine.passes import IntegerNodes, Job, Kind, Pass
 from onnx_scatterx.engine.plan import GraphContext
 from onnx_scatterx.engine.quantizers import MOVED_PAST, has_quantizers, is_quantizer, is_rejected
 from onnx_scatterx.graphs import all_graphs, remove_dead

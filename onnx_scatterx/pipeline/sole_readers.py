@@ -15,8 +15,7 @@ from __future__ import annotations
 from functools import partial
 
 from onnx_scatterx.engine.budget import within_limits
-from onnx_scatterx.engine.passes.job import Job
-from onnx_scatterx.engine.passes.marks import NUMBER
+from onnx_scatterx.engine.passes import NUMBER, Job
 from onnx_scatterx.engine.quantizers import exposed, has_quantizers
 from onnx_scatterx.graphs import all_graphs
 from onnx_scatterx.text import FloatReason, Reason, Refusal

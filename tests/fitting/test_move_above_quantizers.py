@@ -3,7 +3,7 @@
 import onnx_ir as ir
 
 from onnx_scatterx.engine.passes.job import Job
-from onnx_scatterx.engine.passes.move_above_quantizers import move_above_quantizers
+from onnx_scatterx.fitting.move_above_quantizers import move_above_quantizers
 from tests.helpers.pair import SESSIONS, agree
 from tests.helpers.quantized import whole_range
 from tests.helpers.support import parse

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.graphs import constant, graphs_of, is_operator
+from onnx_scatterx.graphs import INT64_MAX, constant, graphs_of, is_operator
 from onnx_scatterx.operators import RANDOM, described
 
 _T = ir.DataType
@@ -23,7 +23,6 @@ _NUMBERS = {
 }
 """The types of attributes of nodes that are compared."""
 _SMALL = 1 << 6  # elements: constants up to this size are compared
-_END = 2**63 - 1
 
 
 def _has_declared_sizes(node: ir.Node) -> bool:
@@ -173,7 +172,7 @@ class RuntimeGraph:
             starts, ends = self.array(node.inputs[1]), self.array(node.inputs[2])
             if starts is None or ends is None:
                 return False
-            return bool((starts == 0).all() and (ends == _END).all())
+            return bool((starts == 0).all() and (ends == INT64_MAX).all())
         neutral = described(node).neutral
         if neutral is not None:
             others = [self.array(v) for v in node.inputs if v is not value]
