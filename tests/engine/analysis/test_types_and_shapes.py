@@ -3,7 +3,12 @@
 import onnx_ir as ir
 import pytest
 
+from onnx_scatterx.assumptions.clauses import read_clauses
+from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.analysis.model_analysis import interpret
+from onnx_scatterx.engine.analysis.operators.reshaping import reshaped
+from onnx_scatterx.engine.terms import coord, size
+from onnx_scatterx.graphs import graphs_of
 from tests.helpers.support import parse
 
 NODES = {
@@ -65,3 +70,32 @@ def test_an_attribute_that_a_function_hands_on() -> None:
     known = interpret(model).values
     (inner,) = (f for f in model.functions.values() if f.name == "inner")
     assert str(known[inner.outputs[0]].shape) == "(2, 6)"
+
+
+def test_axes_that_a_reshape_leaves_alone_are_not_in_the_indices_of_others() -> None:
+    a, b, c = map(size, "abc")
+    x = TensorValue(ir.DataType.INT64, (a, b, c), 7 * coord(0) + 3 * coord(1) + coord(2))
+    (rows,), (columns,) = reshaped(x, (a * b, c)), reshaped(x, (a, b * c))
+    assert rows.index_map is 7 * (coord(0) // b) + 3 * (coord(0) - b * (coord(0) // b)) + coord(1)
+    last = coord(1) - c * (coord(1) // c)
+    assert columns.index_map is 7 * coord(0) + 3 * (coord(1) // c) + last
+
+
+def test_a_promise_about_the_only_element_is_a_fact() -> None:
+    model = ir.from_proto(parse("g (int64[1] i) => (int64[1] j) { j = Neg (i) }"))
+    known = interpret(model, assumed=read_clauses(["i >= 3"]))
+    values = known.values[model.graph.inputs[0]]
+    assert values.scalar is not None
+    assert known.scopes[model.graph].facts.is_nonnegative(values.scalar - 3)
+
+
+def test_bodies_of_unknown_operators_are_read() -> None:
+    model = ir.from_proto(
+        parse(
+            """g (float[N] x) => (float[M] y) { y = own.repeat <body = b () => (float[N] z) {
+            z = Neg (x) }> (x) }""",
+            more=', "own" : 1',
+        )
+    )
+    (body,) = graphs_of(model.graph[0])
+    assert str(interpret(model).values[body.outputs[0]].shape) == "(N,)"
