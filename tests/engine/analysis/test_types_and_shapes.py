@@ -22,6 +22,16 @@ NODES = {
     "n = ConvTranspose (image, kernel)": "FLOAT 1 3 6 7",
     "n = ConvTranspose <strides = [2, 1]> (image, kernel)": "FLOAT 1 3 10 7",
     "n, m, o = DynamicQuantizeLinear (f)": "UINT8 V H, FLOAT, UINT8",
+    "n = com.microsoft.QLinearGlobalAveragePool (p4, s, p, s, p)": "UINT8 A B 1 1",
+    "n = com.microsoft.QLinearGlobalAveragePool <channels_last = 1> (p4, s, p, s, p)": (
+        "UINT8 A 1 1 V"
+    ),
+    "c = Concat <axis = 0> (v, v) n = ReduceSum (c, one)": "FLOAT 2*H, FLOAT 1",
+    "c = Concat <axis = 0> (f, f) n = ReduceSum (c, one)": "FLOAT 2*V H, FLOAT 2*V 1",
+}
+ELEMENTS = {
+    "n = ScatterElements <axis = 1> (table, places, new)": [[5, 6], [8, 7]],
+    "n = ScatterElements (table, places, new)": [[5, 8], [7, 6]],
 }
 
 
@@ -29,13 +39,23 @@ NODES = {
 def test_outputs(text: str) -> None:
     model = ir.from_onnx_text(f"""<ir_version: 9, opset_import: ["" : 19, "com.microsoft" : 1]>
         g (int32[B, S] i, float[V, H] f, float[H] v, float[A, B, H, V] x, uint8[B, S] q,
-           float16 s, uint8 p, float[7] seven,
+           uint8[A, B, H, V] p4, float16 s, uint8 p, float[7] seven,
            float[1, 2, 5, 6] image, float[2, 3, 2, 2] kernel) => ()
-        <int64[1] two = {{2}}> {{ {text} }}""")
+        <int64[1] two = {{2}}, int64[1] one = {{1}}> {{ {text} }}""")
     found = interpret(model).values
     known = [found[value] for node in model.graph for value in node.outputs]
     words = [[str(x.dtype), *map(str, x.shape or ())] for x in known]
     assert ", ".join(map(" ".join, words)) == NODES[text]
+
+
+@pytest.mark.parametrize("text", ELEMENTS)
+def test_elements(text: str) -> None:
+    model = ir.from_onnx_text(f"""<ir_version: 9, opset_import: ["" : 19]> g () => ()
+        <int64[2, 2] table = {{1, 1, 3, 3}}, int64[2, 2] places = {{0, 1, 1, 0}},
+         int64[2, 2] new = {{5, 6, 7, 8}}> {{ {text} }}""")
+    constant = interpret(model).values[model.graph[0].outputs[0]].constant
+    assert constant is not None
+    assert constant.tolist() == ELEMENTS[text]
 
 
 def test_no_axis_is_empty_beside_one_that_is_computed() -> None:
