@@ -229,3 +229,16 @@ def test_a_reduced_part_is_seen_through_a_reshape() -> None:
     mosaic = provenance.mosaic(model.graph.outputs[0])
     assert mosaic is not None
     assert any(isinstance(cell.source, Reduced) for cell in mosaic.cells)
+
+
+def test_updates_that_are_written_and_reshaped_are_of_the_same_chain() -> None:
+    model = ir.from_proto(
+        parse("""g (float[4, 6] x, float[1, 6] u, float[9, 2, 3] w, int64[3] s)
+            => (float[A, B, C] z) {
+            y = ScatterND (x, [[1]], u)
+            z = ScatterND (w, [[1], [2], [4], [5]], Reshape (y, s)) }""")
+    )
+    provenance = Provenance(model.graph, interpret(model).scopes[model.graph])
+    (z,) = model.graph.outputs
+    provenance.mosaic(z)
+    assert sorted(node.outputs[0].name or "" for node in provenance.absorbed[z]) == ["y", "z"]
