@@ -90,7 +90,7 @@ def forget(
 
 def _without_facts(scope: Scope) -> Scope:
     """Return a scope in which nothing is known but the outer values."""
-    return dataclasses.replace(scope, facts=Facts(), visit_id=object())
+    return dataclasses.replace(scope, facts=Facts())
 
 
 _CONTROL = {

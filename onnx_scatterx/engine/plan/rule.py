@@ -121,7 +121,7 @@ class Context:
     constants: Constants
     numbers: Numbers
     target: Target
-    last_bits: bool = False  # of functions may depend on the place of an element
+    last_bits: bool  # of functions may depend on the place of an element
 
     @property
     def graph(self) -> ir.Graph:

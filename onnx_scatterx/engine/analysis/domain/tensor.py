@@ -240,7 +240,11 @@ class TensorValue:
         return total
 
     def column(self, c: int) -> Term | None:
-        """Return element c along the last dim as a term over the coordinates of the others."""
+        """Return element c along the last dim as a term over the coordinates of the others.
+
+        >>> TensorValue.of(np.array([[1, 7], [3, 2], [5, 9]])).column(0)
+        2*x0 + 1
+        """
         if isinstance(self.content, np.ndarray) and self.is_integer:
             column = self.content[..., c]
             formula = fitted(column)
