@@ -74,7 +74,9 @@ class Analyses:
         return self._without_trust
 
     def _untrusting(self) -> ModelAnalysis:
-        return ModelAnalysis(self.full.model, distrust_dims=True)
+        known = self._without_trust
+        earlier = known if known is not None and known.distrust_dims and not known.assumed else None
+        return ModelAnalysis(self.full.model, distrust_dims=True, earlier=earlier)
 
     @property
     def without_promises(self) -> ModelAnalysis:
@@ -83,7 +85,8 @@ class Analyses:
             return self.without_trust
         self.full.catch_up()
         outdated = self.full.assumed or self.full.is_outdated or self._is_read_again
-        return ModelAnalysis(self.full.model) if outdated else self.full
+        earlier = None if self.full.assumed else self.full
+        return ModelAnalysis(self.full.model, earlier=earlier) if outdated else self.full
 
     def read_again(self) -> None:
         """Let the model be interpreted again: what was computed may prove more."""
