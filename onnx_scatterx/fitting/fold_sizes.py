@@ -49,6 +49,8 @@ def fold_sizes(job: Job) -> bool:
     """
     modified = False
     analyses = job.analyses
+    if _folds_nothing(job):
+        return False
     analyses.without_trust.catch_up()
     if analyses.without_trust.is_outdated or any(outcome.gives_more for outcome in job.outcomes):
         analyses.read_again()
@@ -73,6 +75,19 @@ def fold_sizes(job: Job) -> bool:
 
 
 FoldSizes = Pass(fold_sizes, applies=lambda s: s.given["fix"] or s.target.is_device)
+
+
+def _folds_nothing(job: Job) -> bool:
+    """Return whether even those who trust all dims know no constant, before more is read."""
+    most = job.analyses.at_most
+    if most is None or job.settings.given["fix"] or job.model.functions:
+        return False
+    known = most.current()
+    if most.is_outdated or any(outcome.gives_more for outcome in job.outcomes):
+        return False
+    with NodeRunner() as runner:
+        finder = ConstantFinder(job.model, runner)
+        return not finder.find(known) and not finder.constants
 
 
 def _inline_sized_functions(job: Job) -> bool:

@@ -73,6 +73,17 @@ class Analyses:
             self._without_trust = self.full if same else self._untrusting()
         return self._without_trust
 
+    @property
+    def at_most(self) -> ModelAnalysis | None:
+        """An analysis that knows at least what ``without_trust`` would say; None if that is known.
+
+        So without a reason there, the model need not be read again.
+        """
+        is_known = self._without_trust is not None or (
+            not self.full.assumed and self._trusts_nothing
+        )
+        return None if is_known else self.full
+
     def _untrusting(self) -> ModelAnalysis:
         known = self._without_trust
         earlier = known if known is not None and known.distrust_dims and not known.assumed else None
