@@ -48,7 +48,12 @@ def test_what_is_ruled_out_is_not_tested_again(monkeypatch: pytest.MonkeyPatch) 
             y = Squeeze (x)  z = Gather <axis = 0> (x, at) }""")
     walks: list[object] = []
     run = Interpreter.run
-    monkeypatch.setattr(Interpreter, "run", lambda self: (walks.append(self.probe), run(self))[1])
+
+    def noted(self: Interpreter) -> object:
+        walks.append(self.probe)
+        return run(self)
+
+    monkeypatch.setattr(Interpreter, "run", noted)
     first = ModelAnalysis(model, distrust_dims=True)
     known = first.knowledge
     tested = [probe for probe in walks if probe is not None]
