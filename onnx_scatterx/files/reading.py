@@ -54,13 +54,23 @@ def open_regular(path: AnyPath) -> BinaryIO:
     return stream
 
 
-def read_regular(path: AnyPath, most: int) -> bytes:
-    """Return the bytes of a file; OSError if it is not regular, or has more than ``most`` bytes."""
+@contextlib.contextmanager
+def open_sized(path: AnyPath, most: int) -> Iterator[tuple[BinaryIO, int]]:
+    """Open a file to read its bytes, and give its size.
+
+    Raises OSError if it is not regular, or has more than ``most`` bytes.
+    """
     with open_regular(path) as stream:
         size = os.fstat(stream.fileno()).st_size
         if size > most:
             why = f"it has {size} bytes; at most {most} are allowed"
             raise OSError(errno.EFBIG, why, os.fspath(path))
+        yield stream, size
+
+
+def read_regular(path: AnyPath, most: int) -> bytes:
+    """Return the bytes of a file; OSError if it is not regular, or has more than ``most`` bytes."""
+    with open_sized(path, most) as (stream, _):
         return stream.read(most)
 
 

@@ -33,6 +33,7 @@ from onnx_scatterx.files.outside import (
     sources_of,
 )
 from onnx_scatterx.files.parse import check_data, form_of, judged, read_back
+from onnx_scatterx.files.pieces import pieces
 from onnx_scatterx.files.reading import Files
 from onnx_scatterx.files.writing import Writing
 from onnx_scatterx.graphs import is_scatterx_domain
@@ -172,7 +173,9 @@ def _stage(
         staged_data[file.name] = file
         data.append(target.with_name(file.name))
     staged = writing.stage(target)
-    staged.write_bytes(_serialize(message, target))
+    parts = pieces(message) if form_of(target) == "protobuf" else None
+    with staged.open("wb") as stream:
+        stream.writelines([_serialize(message, target)] if parts is None else parts)
     written = read_back(staged, target, message, staged_data)
     return Staged((target, *data), written, staged, staged_data)
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from typing import TYPE_CHECKING
 
 import onnx_ir as ir
 
@@ -25,10 +26,12 @@ from onnx_scatterx.engine.budget import LIMITS, budget, within_limits
 from onnx_scatterx.engine.passes import Job, Pass, inline_functions, take_known_branches
 from onnx_scatterx.engine.write import Writer
 from onnx_scatterx.files import ir_tensors
-from onnx_scatterx.fitting.constant_finder import ConstantFinder, NodeRunner
 from onnx_scatterx.fitting.write_sizes import declare_known
 from onnx_scatterx.graphs import all_graphs, graphs_of, remove_dead, replace_uses
 from onnx_scatterx.operators import described
+
+if TYPE_CHECKING:
+    from onnx_scatterx.fitting.constant_finder import ConstantFinder
 
 _FREE = 1 << 16  # bytes of new constants, in a model of any size
 _SMALL = 64  # bytes of a constant that is always written
@@ -47,13 +50,17 @@ def fold_sizes(job: Job) -> bool:
     >>> [node.op_type for node in model.graph]
     ['Reshape']
     """
+    from onnx_scatterx.fitting.constant_finder import ConstantFinder, NodeRunner
+
     modified = False
     analyses = job.analyses
+    if _folds_nothing(job):
+        return False
     analyses.without_trust.catch_up()
     if analyses.without_trust.is_outdated or any(outcome.gives_more for outcome in job.outcomes):
         analyses.read_again()
     with NodeRunner() as runner:
-        folding = _Folding(job, runner)
+        folding = _Folding(job, ConstantFinder(job.model, runner))
         for _ in range(LIMITS.folding_rounds):
             with budget().share(1 / 4):
                 known = analyses.without_trust.current()
@@ -75,6 +82,21 @@ def fold_sizes(job: Job) -> bool:
 FoldSizes = Pass(fold_sizes, applies=lambda s: s.given["fix"] or s.target.is_device)
 
 
+def _folds_nothing(job: Job) -> bool:
+    """Return whether even those who trust all dims know no constant, before more is read."""
+    most = job.analyses.at_most
+    if most is None or job.settings.given["fix"] or job.model.functions:
+        return False
+    known = most.current()
+    if most.is_outdated or any(outcome.gives_more for outcome in job.outcomes):
+        return False
+    from onnx_scatterx.fitting.constant_finder import ConstantFinder, NodeRunner
+
+    with NodeRunner() as runner:
+        finder = ConstantFinder(job.model, runner)
+        return not finder.find(known) and not finder.constants
+
+
 def _inline_sized_functions(job: Job) -> bool:
     """Inline the functions of a model that compute sizes, for a device; return whether any does."""
     return job.settings.target.is_device and inline_functions(job, _is_sized)
@@ -91,9 +113,9 @@ def _is_read_well(known: Knowledge) -> bool:
 class _Folding:
     """Writes the constants that are found in readings of a model."""
 
-    def __init__(self, job: Job, runner: NodeRunner) -> None:
+    def __init__(self, job: Job, finder: ConstantFinder) -> None:
         self.job = job
-        self.finder = ConstantFinder(job.model, runner)
+        self.finder = finder
         self.room: float = math.inf
         if not job.settings.target.is_device:
             self.room = max(_FREE, _stored_bytes(job.model) // 2)

@@ -17,7 +17,13 @@ from onnx_scatterx.engine.budget import LimitError, budget
 from onnx_scatterx.engine.mosaic import Constants
 from onnx_scatterx.engine.passes import Job, Pass
 from onnx_scatterx.engine.quantizers import GraphValues, has_quantizers, objection, reason_to_keep
-from onnx_scatterx.engine.write import Fragment, Writer, has_other_forms, instead_of
+from onnx_scatterx.engine.write import (
+    Fragment,
+    Writer,
+    has_other_forms,
+    instead_of,
+    is_refused,
+)
 from onnx_scatterx.graphs import all_nodes, remove_dead, replace_uses
 
 _CANNOT = (ArithmeticError, LookupError, TypeError, ValueError)  # of a node that cannot run
@@ -38,6 +44,8 @@ def write_other_forms(job: Job) -> bool:
     target = job.settings.target
     if job.obstacle is not None or not any(map(has_other_forms, all_nodes(job.model))):
         return False
+    if _takes_all(job):
+        return False
     modified = False
     try:
         with budget().share(1 / 4):
@@ -50,6 +58,24 @@ def write_other_forms(job: Job) -> bool:
     except LimitError:
         pass  # the rest is kept
     return modified
+
+
+def _takes_all(job: Job) -> bool:
+    """Return whether the target takes all nodes if all dims are trusted, before more is read."""
+    most = job.analyses.at_most
+    if most is None:
+        return False
+    target, names = job.settings.target, job.names
+    try:
+        with budget().share(1 / 4):
+            for graph, scope in most.current().own_graphs():
+                writer = Writer(graph, scope, names, constant_nodes=False, target=target)
+                formed = (node for node in graph if has_other_forms(node))
+                if any(is_refused(writer, node, scope) for node in formed):
+                    return False
+    except LimitError:
+        return False
+    return True
 
 
 WriteOtherForms = Pass(write_other_forms, applies=lambda s: s.target.is_limited)

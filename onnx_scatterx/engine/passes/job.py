@@ -72,8 +72,21 @@ class Analyses:
             self._without_trust = self.full if same else self._untrusting()
         return self._without_trust
 
+    @property
+    def at_most(self) -> ModelAnalysis | None:
+        """An analysis that knows at least what ``without_trust`` would say; None if that is known.
+
+        So without a reason there, the model need not be read again.
+        """
+        is_known = self._without_trust is not None or (
+            not self.full.assumed and self._trusts_nothing
+        )
+        return None if is_known else self.full
+
     def _untrusting(self) -> ModelAnalysis:
-        return ModelAnalysis(self.full.model, distrust_dims=True)
+        known = self._without_trust
+        earlier = known if known is not None and known.distrust_dims and not known.assumed else None
+        return ModelAnalysis(self.full.model, distrust_dims=True, earlier=earlier)
 
     @property
     def without_promises(self) -> ModelAnalysis:
@@ -82,7 +95,8 @@ class Analyses:
             return self.without_trust
         self.full.catch_up()
         outdated = self.full.assumed or self.full.is_outdated or self._is_read_again
-        return ModelAnalysis(self.full.model) if outdated else self.full
+        earlier = None if self.full.assumed else self.full
+        return ModelAnalysis(self.full.model, earlier=earlier) if outdated else self.full
 
     def read_again(self) -> None:
         """Let the model be interpreted again: what was computed may prove more."""

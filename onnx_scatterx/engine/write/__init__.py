@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.engine.write.cuts import Cut as Cut
     from onnx_scatterx.engine.write.forms import has_other_forms as has_other_forms
     from onnx_scatterx.engine.write.forms import instead_of as instead_of
+    from onnx_scatterx.engine.write.forms import is_refused as is_refused
     from onnx_scatterx.engine.write.fragment import Fragment as Fragment
     from onnx_scatterx.engine.write.graph_writer import GraphWriter as GraphWriter
     from onnx_scatterx.engine.write.native.attached import add_fallbacks as add_fallbacks
@@ -35,7 +36,7 @@ else:
         {
             "available": "AvailableValues",
             "cuts": "Cut",
-            "forms": "has_other_forms instead_of",
+            "forms": "has_other_forms instead_of is_refused",
             "fragment": "Fragment",
             "graph_writer": "GraphWriter",
             "native.attached": "add_fallbacks needs_fallbacks",

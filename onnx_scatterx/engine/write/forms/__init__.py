@@ -115,6 +115,25 @@ def other_form(request: Request) -> ir.Value | None:
         within.discard(op)
 
 
+def is_refused(w: Writer, node: ir.Node, scope: Scope) -> bool:
+    """Return whether the target does not take a node of the graph, for which there are forms."""
+    return _refused(w, node, scope)[0] is not None
+
+
+def _refused(w: Writer, node: ir.Node, scope: Scope) -> tuple[Request | None, bool]:
+    """Return a node that needs another form, and whether the target objects to it as it is."""
+    value = node.outputs[0]
+    dtype, merges = scope.of(value).dtype, merged.ends(value, scope, w.target.max_rank)
+    given = {name: attribute.value for name, attribute in node.attributes.items()}
+    inputs, of_any_sign = list(node.inputs), is_of_any_sign(node)
+    request = w.request(node.op_type, inputs, dtype, given, of_any_sign=of_any_sign)
+    if request is None:
+        return None, False
+    objected = any(request.use.objections(w.target))
+    is_taken = not objected and not (merges and request.use.rank > request.most_dims)
+    return (None if is_taken else request), objected
+
+
 def instead_of(
     w: Writer,
     node: ir.Node,
@@ -128,15 +147,11 @@ def instead_of(
     the form ``may`` not be written. A node of too many dims is written on merged axes, if nothing
     needs its result with all its dims. ``scope`` has what is known of the graph.
     """
-    op, inputs, value = node.op_type, list(node.inputs), node.outputs[0]
-    dtype, merges = scope.of(value).dtype, merged.ends(value, scope, w.target.max_rank)
-    given = {name: attribute.value for name, attribute in node.attributes.items()}
-    request = w.request(op, inputs, dtype, given, of_any_sign=is_of_any_sign(node))
+    request, objected = _refused(w, node, scope)
     if request is None:
         return None
-    rank, objected = request.use.rank, any(request.use.objections(w.target))
-    if not objected and not (merges and rank > request.most_dims):
-        return None
+    op, inputs, dtype, given = request.op, request.inputs, request.dtype, request.attributes
+    value, rank = node.outputs[0], request.use.rank
 
     def write() -> ir.Value:
         result = attempted(partial(merged.merged, through=True), request)
