@@ -1,0 +1,179 @@
+"""Parts of a model that run by themselves, and the smallest one of which a test is still true.
+
+A part is some nodes that stand side by side. Floats that it reads become inputs, and get the
+numbers that ONNX Runtime computed for them in the whole model. What makes integers, booleans and
+constants for it is copied into it, because a compiler often needs to know these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.files import load, save
+from onnx_scatterx.fitting import infer_shapes
+from onnx_scatterx.graphs import cloned, makers, reached, read_by, remove_dead
+from onnx_scatterx.processes import NoReply
+from onnx_scatterx.runtime import ModelFile, Runner
+
+TRIES = 10
+"""How many parts of a model are given to a consumer."""
+
+_TIMEOUT = 120.0  # seconds of a run in ONNX Runtime
+_OVERLAP = 4  # nodes of the first half that are in the second half: few fusions take more
+
+Arrays = Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some nodes of a model as a file, with inputs, and ONNX Runtime's outputs."""
+
+    file: Path
+    feeds: Arrays
+    truth: Arrays
+    nodes: tuple[ir.Node, ...]
+    """The nodes, without those that are copied for them."""
+
+
+def smallest(parts: Parts, fails: Callable[[Part], bool], tries: int = TRIES) -> Part | None:
+    """Return the smallest part found that fails; None if no part of the model does.
+
+    The half that fails is taken. If the first half does not, the second one is taken untried, and
+    what is left at the end is tried. If all parts fail, and the nodes behind the last one, too,
+    the reason is in no part.
+    """
+    low, high = 0, len(parts)
+    found: Part | None = None
+    some_pass, tried = False, True
+    while high - low > 1 and tries > 1:
+        middle = (low + high) // 2
+        tries -= 1
+        half = parts.part(low, middle)
+        if half is not None and fails(half):
+            found, high, tried = half, middle, True
+        else:
+            some_pass |= half is not None
+            low, tried = middle - min(_OVERLAP, (high - low) // 4), False
+    if not tried:
+        last = parts.part(low, high)
+        return last if last is not None and fails(last) else found
+    if found is not None and not some_pass:
+        rest = parts.part(high, len(parts))
+        if rest is not None and fails(rest):
+            return None
+    return found
+
+
+class Parts:
+    """The parts of a model on one set of inputs; files are written into a directory."""
+
+    def __init__(self, model: Path, feeds: Arrays, directory: Path) -> None:
+        """Read a model, and infer the types of its values."""
+        self._model = _typed(load(model))
+        self._nodes = [node for node in self._model.graph if node.op_type != "Constant"]
+        self._feeds, self._directory = feeds, directory
+        self._numbers = count()
+        self._computed = _computed(self._model)
+
+    def __len__(self) -> int:
+        """Return how many nodes there are, besides constants."""
+        return len(self._nodes)
+
+    def part(self, first: int, end: int) -> Part | None:
+        """Return the nodes of a range as a part; None if they give nothing or cannot be run."""
+        nodes = set(self._nodes[first:end])
+        kept = set(reached(nodes, lambda node: list(self._copied(node, nodes))))
+        read = dict.fromkeys(v for node in self._model.graph if node in kept for v in read_by(node))
+        cuts = [v for v in read if v.producer() is not None and v.producer() not in kept]
+        outside = {v for node in self._model.graph if node not in kept for v in read_by(node)}
+        made = [v for node in self._nodes[first:end] for v in node.outputs]
+        outputs = [v for v in made if v in outside or v.is_graph_output()]
+        outputs = [v for v in outputs if _is_float(v)] or outputs
+        values = self._values([*cuts, *outputs])
+        if not outputs or values is None:
+            return None
+        part = self._cut(kept, cuts, outputs, values)
+        names = {value.name for value in part.graph.inputs}
+        feeds = {n: a for n, a in {**self._feeds, **values}.items() if n in names}
+        truth = {str(value.name): values[str(value.name)] for value in outputs}
+        file = save(part, self._directory / f"part_{next(self._numbers)}.onnx")[0]
+        return Part(file, feeds, truth, tuple(self._nodes[first:end]))
+
+    def _copied(self, node: ir.Node, nodes: set[ir.Node]) -> Iterator[ir.Node]:
+        """Yield what must be in a part with a node: the makers of what is no float input."""
+        for value in read_by(node):
+            if not _is_float(value) or value not in self._computed:
+                others = (maker for maker in makers([value]) if maker not in nodes)
+                yield from (maker for maker in others if maker.graph is self._model.graph)
+
+    def _values(self, wanted: list[ir.Value]) -> Arrays | None:
+        """Return what ONNX Runtime computes for some values of the model; None if it cannot."""
+        names = dict.fromkeys(value.name for value in wanted)
+        whole = cloned(self._model)
+        by_name = {v.name: v for node in whole.graph for v in node.outputs}
+        whole.graph.outputs[:] = [by_name[name] for name in names]
+        file = save(whole, self._directory / f"whole_{next(self._numbers)}.onnx")[0]
+        with Runner(ModelFile(file)) as runner:
+            answer = runner.run(self._feeds, _TIMEOUT)
+        for written in self._directory.glob(f"{file.name}*"):
+            written.unlink()
+        return None if isinstance(answer, NoReply) else answer
+
+    def _cut(
+        self, kept: set[ir.Node], cuts: list[ir.Value], outputs: list[ir.Value], values: Arrays
+    ) -> ir.Model:
+        graph = self._model.graph
+        nodes = [node for node in graph if node in kept]
+        read = {v for node in nodes for v in read_by(node)}
+        inputs = [v for v in graph.inputs if v in read]
+        view = ir.GraphView(
+            [*inputs, *cuts],
+            outputs,
+            nodes=nodes,
+            initializers=[v for v in graph.initializers.values() if v in read],
+            opset_imports=graph.opset_imports,
+            name=graph.name,
+        )
+        part = cloned(
+            ir.Model(
+                view,  # type: ignore[arg-type]  # onnx_ir documents that it may be one
+                ir_version=self._model.ir_version,
+                functions=list(self._model.functions.values()),
+            )
+        )
+        for value in (*part.graph.inputs, *part.graph.outputs):
+            array = {**self._feeds, **values}.get(str(value.name))
+            if array is not None:
+                value.type = value.type or ir.TensorType(ir.DataType.from_numpy(array.dtype))
+                value.shape = ir.Shape(array.shape)
+        remove_dead([node for node in part.graph if node.op_type == "Constant"])
+        return part
+
+
+def _typed(model: ir.Model) -> ir.Model:
+    """Give the values of a model the types that ONNX infers; return the model."""
+    copy = cloned(model)
+    infer_shapes(copy, fold=False)
+    for node, same in zip(model.graph, copy.graph, strict=True):
+        for value, known in zip(node.outputs, same.outputs, strict=True):
+            value.type = value.type or known.type
+    return model
+
+
+def _computed(model: ir.Model) -> set[ir.Value]:
+    """Return the values of the main graph that depend on an input."""
+    given = set(model.graph.inputs) - set(model.graph.initializers.values())
+    for node in model.graph:
+        if any(value in given for value in read_by(node)):
+            given.update(node.outputs)
+    return given
+
+
+def _is_float(value: ir.Value) -> bool:
+    return value.dtype is not None and value.dtype.is_floating_point()
