@@ -95,15 +95,18 @@ def _used(refusal: Refusal, model: Path, written: Container[str]) -> list[Used]:
 def named_in(message: str, model: Path) -> tuple[str, ...]:
     """Return the nodes that a message names; if there are none, the operators that it names.
 
-    "Not" and "Or" are operators only if the message names no other.
+    "Not" and "Or" are operators only if the message names no other. Compilers also write operators
+    as parts of names: Tensor.slice, ONNX::Slice, gatherND.cpp.
     """
     words = set(re.findall(r"[\w./:-]+", message))
     words |= {word.strip("./:-") for word in words}
-    words |= {part for word in words for part in word.split("::")}
+    parts = {part.lower() for word in words for part in re.split(r"[.:]", word) if part != word}
     proto = onnx.load(model, load_external_data=False)
     nodes = all_nodes(ir.from_proto(proto))
     named = dict.fromkeys(n.name for n in nodes if n.name and n.name in words)
-    operators = dict.fromkeys(n.op_type for n in nodes if n.op_type in words)
+    operators = dict.fromkeys(
+        n.op_type for n in nodes if n.op_type in words or n.op_type.lower() in parts
+    )
     telling = [name for name in operators if OPERATORS[name].alike != Kinds.BOOL]
     return tuple(named or telling or operators)
 

@@ -25,7 +25,6 @@ TRIES = 10
 """How many parts of a model are given to a consumer."""
 
 _TIMEOUT = 120.0  # seconds of a run in ONNX Runtime
-_OVERLAP = 4  # nodes of the first half that are in the second half: few fusions take more
 
 Arrays = Mapping[str, np.ndarray]
 
@@ -59,7 +58,7 @@ def smallest(parts: Parts, fails: Callable[[Part], bool], tries: int = TRIES) ->
             found, high, tried = half, middle, True
         else:
             some_pass |= half is not None
-            low, tried = middle - min(_OVERLAP, (high - low) // 4), False
+            low, tried = middle, False
     if not tried:
         last = parts.part(low, high)
         return last if last is not None and fails(last) else found

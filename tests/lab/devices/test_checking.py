@@ -94,6 +94,8 @@ def test_a_refusal_has_its_message(tmp_path: Path) -> None:
         ("no importer of Neg.", ("Neg",)),
         ("These Op Not Support: ONNX::Neg", ("Neg",)),
         ("Negligible", ()),
+        ("it cannot neg", ()),
+        ("pnnx does not translate torch.neg", ("Neg",)),
     ],
 )
 def test_the_node_that_a_message_names(
