@@ -213,7 +213,7 @@ class Asker:
                 continue
             paths = {ORIGINAL: model}
             for name, target in (("own", compiler), ("standard", "standard")):
-                paths[name] = str(folder / f"form {target}.onnx")
+                paths[name] = str(folder / f"form {Path(target).stem}.onnx")
                 work = form, model, _profile(target), paths[name], promises
                 record.find(f"form {target}", *work, again=not Path(paths[name]).exists())
             files = forms_of(record.known(), compiler)
@@ -236,9 +236,11 @@ class Asker:
 
 
 def _profile(target: str) -> str:
+    """Return the profile of a consumer, or the target of this name."""
     from onnx_scatterx.lab.devices.consumer import consumer_names, consumer_of
 
-    return consumer_of(target).adapter.profile if target in consumer_names() else target
+    is_consumer = target in consumer_names() or target.endswith(".py")
+    return consumer_of(target).adapter.profile if is_consumer else target
 
 
 def _shortened(message: str) -> str:

@@ -67,7 +67,7 @@ GALLERY: dict[str, Shown] = {
         {"hidden_size": 256}, "matching_scores")),
     "groupvit": Shown("GroupViT, 224 x 224"),
     "tapas_base": Shown("TAPAS, base, 512 tokens", "dynamo", "pytorch/pytorch#73388"),
-    "speech_to_text_small": Shown("Speech2Text, small, 10 s"),
+    "speech_to_text_small": Shown("Speech2Text, small, 10 s", promises=LABELS),
     "wav2vec2_base": Shown("Wav2Vec2, base, 10 s", "dynamo", "huggingface/transformers#16004"),
     "hubert_base": Shown("HuBERT, base, 10 s"),
     "wavlm_base": Shown("WavLM, base, 10 s"),
@@ -103,10 +103,10 @@ GALLERY: dict[str, Shown] = {
     "phi_2_caches": Shown("Phi 2, 2.7 B, a step with caches of 2048", "dynamo",
         "tenstorrent/tt-forge-onnx#1924", Row("PhiModel", {"cache": "steps 1 32 2048 80"}, PHI,
         tied="layers")),
-    "pegasus_x_base": Shown("PEGASUS-X, base, 4096 tokens"),
+    "pegasus_x_base": Shown("PEGASUS-X, base, 4096 tokens", promises=LABELS),
     "longformer_4096": Shown("Longformer, 4096 tokens", "ts_dynamic",
         "huggingface/transformers#12385"),
-    "led_4096": Shown("LED, 4096 tokens", "ts_dynamic"),
+    "led_4096": Shown("LED, 4096 tokens", "ts_dynamic", promises=LABELS),
     "rwkv_169m": Shown("RWKV, 169 M, 128 tokens", "ts"),
 }
 # fmt: on

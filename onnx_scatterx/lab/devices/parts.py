@@ -24,6 +24,7 @@ from onnx_scatterx.runtime import ModelFile, Runner
 TRIES = 10
 """How many parts of a model are given to a consumer."""
 
+_LAST = 3  # tries that are left for what was taken untried
 _TIMEOUT = 120.0  # seconds of a run in ONNX Runtime
 
 Arrays = Mapping[str, np.ndarray]
@@ -43,30 +44,76 @@ class Part:
 def smallest(parts: Parts, fails: Callable[[Part], bool], tries: int = TRIES) -> Part | None:
     """Return the smallest part found that fails; None if no part of the model does.
 
-    The half that fails is taken. If the first half does not, the second one is taken untried, and
-    what is left at the end is tried. If all parts fail, and the nodes behind the last one, too,
-    the reason is in no part.
+    The first half is tried. If it does not fail, the second one is taken untried. The last tries
+    are for what was taken so: what fails may stand on both sides of a middle. If all parts fail,
+    and the nodes behind the last one, too, the reason is in no part.
     """
-    low, high = 0, len(parts)
-    found: Part | None = None
-    some_pass, tried = False, True
-    while high - low > 1 and tries > 1:
-        middle = (low + high) // 2
-        tries -= 1
-        half = parts.part(low, middle)
-        if half is not None and fails(half):
-            found, high, tried = half, middle, True
-        else:
-            some_pass |= half is not None
-            low, tried = middle, False
-    if not tried:
-        last = parts.part(low, high)
-        return last if last is not None and fails(last) else found
-    if found is not None and not some_pass:
-        rest = parts.part(high, len(parts))
+    search = _Search(parts, fails, tries)
+    search.halve(until=_LAST)
+    search.settle()
+    search.halve(until=0, sure=True)
+    search.trim()
+    if search.found is not None and not search.some_pass and search.high < len(parts):
+        rest = parts.part(search.high, len(parts))
         if rest is not None and fails(rest):
             return None
-    return found
+    return search.found
+
+
+class _Search:
+    """The nodes from `lows[-1]` to `high`; those from `lows[0]` on are known to fail."""
+
+    def __init__(self, parts: Parts, fails: Callable[[Part], bool], tries: int) -> None:
+        self._parts, self._fails, self._tries = parts, fails, tries
+        self.lows, self.high = [0], len(parts)
+        self.found: Part | None = None
+        self.some_pass = False
+
+    def halve(self, until: int, *, sure: bool = False) -> None:
+        """Halve the nodes while tries are left; if `sure`, take no half untried."""
+        while self.high - self.lows[-1] > 1 and self._tries > until:
+            low, middle = self.lows[-1], (self.lows[-1] + self.high) // 2
+            if self._failing(low, middle):
+                self.lows, self.high = [low], middle
+            elif not sure:
+                self.lows.append(middle)
+            elif self._tries > until and self._failing(middle, self.high):
+                self.lows = [middle]
+            else:
+                return
+
+    def settle(self) -> None:
+        """Go back to the last one of `lows` from which the nodes fail, as far as tries are left."""
+        good, bad, at = 0, len(self.lows), len(self.lows) - 1
+        while bad - good > 1 and self._tries:
+            if self._failing(self.lows[at], self.high):
+                good = at
+            else:
+                bad = at
+            at = (good + bad) // 2
+        self.lows = [self.lows[good]]
+
+    def trim(self) -> None:
+        """Leave out a quarter of the nodes, at the start or at the end, while tries are left."""
+        trimmed = True
+        while trimmed and self.high - self.lows[-1] > 1:
+            low, high = self.lows[-1], self.high
+            quarter = max(1, (high - low) // 4)
+            trimmed = False
+            for first, end in ((low + quarter, high), (low, high - quarter)):
+                if not trimmed and self._tries and self._failing(first, end):
+                    self.lows, self.high, trimmed = [first], end, True
+
+    def _failing(self, first: int, end: int) -> bool:
+        self._tries -= 1
+        part = self._parts.part(first, end)
+        if part is None:
+            return False
+        if self._fails(part):
+            self.found = part
+            return True
+        self.some_pass = True
+        return False
 
 
 class Parts:

@@ -21,7 +21,7 @@ from onnx_scatterx.processes import NoReply
 from onnx_scatterx.runtime import ModelFile, Runner
 
 _TIMEOUT = 120.0  # seconds of a run in ONNX Runtime
-_CHOOSERS = ("ArgMax", "ArgMin", "TopK")
+_EXTREMES = ("ArgMax", "ArgMin")
 
 Arrays = Mapping[str, np.ndarray]
 
@@ -84,8 +84,8 @@ def _choice(value: ir.Value) -> ir.Node | None:
         return None
     if described(node).compares:
         return node
-    is_index = value.index() == (1 if node.op_type == "TopK" else 0)
-    return node if node.op_type in _CHOOSERS and node.domain == "" and is_index else None
+    chooses = node.op_type in _EXTREMES or (node.op_type == "TopK" and value.index() == 1)
+    return node if chooses and node.domain == "" else None
 
 
 def _candidates(node: ir.Node) -> list[ir.Value]:
