@@ -13,7 +13,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.files import load, save
-from onnx_scatterx.graphs import written
+from onnx_scatterx.graphs import constant, overridable, written
 from onnx_scatterx.lab.devices.adapter import Outputs
 from onnx_scatterx.lab.devices.nearness import CLOSE, nearness
 from onnx_scatterx.operators import described
@@ -56,7 +56,7 @@ def _are_near(
     wanted = dict.fromkeys(v for node in chosen.values() if node for v in _candidates(node))
     if set(chosen) != set(truth) or None in chosen.values():
         return False
-    known = {value: value.const_value for value in wanted}
+    known = {value: constant(value, overridable(loaded)) for value in wanted}
     loaded.graph.outputs[:] = [v for v in wanted if known[v] is None]
     file = save(loaded, place)[0]
     with Runner(ModelFile(file)) as runner:
@@ -120,7 +120,7 @@ def _is_tied(
         shape = list(scores.shape)
         shape[axis] = truth.size * scores.shape[axis] // scores.size
         chosen = [np.moveaxis(a.reshape(shape), axis, -1).astype(np.int64) for a in (truth, output)]
-        if output.min() < 0 or output.max() >= rows.shape[-1]:
+        if output.min() < 0 or output.max() >= rows.shape[-1] or (output % 1 != 0).any():
             return False
         ordered = np.sort(chosen[1], -1)
         if (ordered[..., 1:] == ordered[..., :-1]).any():  # no element is chosen twice
