@@ -120,7 +120,8 @@ def _is_tied(
         shape = list(scores.shape)
         shape[axis] = truth.size * scores.shape[axis] // scores.size
         chosen = [np.moveaxis(a.reshape(shape), axis, -1).astype(np.int64) for a in (truth, output)]
-        if output.min() < 0 or output.max() >= rows.shape[-1] or (output % 1 != 0).any():
+        indices = output.astype(np.float64)
+        if indices.min() < 0 or indices.max() >= rows.shape[-1] or (indices % 1 != 0).any():
             return False
         ordered = np.sort(chosen[1], -1)
         if (ordered[..., 1:] == ordered[..., :-1]).any():  # no element is chosen twice
