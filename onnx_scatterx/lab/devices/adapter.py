@@ -53,7 +53,7 @@ class Adapter(Protocol):
     name: str
     """The consumer's name on the command line, which is the name of its file."""
     packages: tuple[str, ...]
-    """What follows ``pip install`` to get the consumer: its packages, and options if it needs any."""
+    """What follows ``pip install`` to get the consumer: packages, and options if it needs any."""
     float16: bool = False
     """Whether it computes in float16: then it may choose another one of two near candidates."""
 

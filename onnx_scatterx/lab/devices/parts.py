@@ -164,6 +164,10 @@ class Parts:
         whole = cloned(self._model)
         by_name = {v.name: v for node in whole.graph for v in node.outputs}
         whole.graph.outputs[:] = [by_name[name] for name in names]
+        remove_dead(list(whole.graph))
+        for name, weight in list(whole.graph.initializers.items()):
+            if not weight.uses():
+                whole.graph.initializers.pop(name)
         file = save(whole, self._directory / f"whole_{next(self._numbers)}.onnx")[0]
         with Runner(ModelFile(file)) as runner:
             answer = runner.run(self._feeds, _TIMEOUT)
