@@ -166,7 +166,7 @@ class Parts:
         whole.graph.outputs[:] = [by_name[name] for name in names]
         remove_dead(list(whole.graph))
         for name, weight in list(whole.graph.initializers.items()):
-            if not weight.uses():
+            if not (weight.uses() or weight.is_graph_input()):
                 whole.graph.initializers.pop(name)
         file = save(whole, self._directory / f"whole_{next(self._numbers)}.onnx")[0]
         with Runner(ModelFile(file)) as runner:
