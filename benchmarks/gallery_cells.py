@@ -63,30 +63,40 @@ def without_notes(model: onnx.ModelProto) -> None:
             del each.metadata_props[:]
 
 
-@dataclass
 class Cells:
     """All cells, in a file with one of them in each line."""
 
-    place: Path
-
-    def all(self) -> dict[str, Cell]:
-        """Return the cells by their keys."""
-        return json.loads(self.place.read_text()) if self.place.exists() else {}
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        self._stamp = 0
+        self._cells: dict[str, Cell] = {}
+        self._by_file: dict[str, list[Cell]] = {}
 
     def of(self, compiler: str, file: str) -> Cell | None:
         """Return what the newest version of a compiler that was asked said of a file."""
-        cells = self.all().items()
-        found = [c for key, c in cells if key == _key(compiler, c["version"], file)]
+        self._read()
+        found = self._by_file.get(_key(compiler, "", file), [])
         return max(found, key=lambda cell: _numbers(cell["version"]), default=None)
 
     def add(self, compiler: str, file: str, cell: Cell) -> None:
         """Store a cell."""
-        cells = self.all() | {_key(compiler, cell["version"], file): cell}
+        self._read()
+        cells = self._cells | {_key(compiler, cell["version"], file): cell}
         lines = (f"{json.dumps(key)}: {json.dumps(cells[key])}" for key in sorted(cells))
-        text = "{\n" + ",\n".join(lines) + "\n}\n"
         beside = self.place.with_suffix(".new")
-        beside.write_text(text)
+        beside.write_text("{\n" + ",\n".join(lines) + "\n}\n")
         beside.replace(self.place)
+
+    def _read(self) -> None:
+        """Read the file again if it has changed."""
+        stamp = self.place.stat().st_mtime_ns if self.place.exists() else 0
+        if stamp == self._stamp:
+            return
+        self._stamp, self._by_file = stamp, {}
+        self._cells = json.loads(self.place.read_text())
+        for key, cell in self._cells.items():
+            compiler, _, file = key.split(" ")
+            self._by_file.setdefault(_key(compiler, "", file), []).append(cell)
 
 
 def _key(compiler: str, version: str, file: str) -> str:
@@ -185,7 +195,7 @@ class Asker:
 
     def todo(self, row: str, found: dict[str, Any]) -> bool:
         """Return whether a cell of a row may be missing."""
-        if "failed" in found.get("truth", {}):
+        if "failed" in found.get("truth", {}) and "truth" not in self.again:
             return False
         return any(self.missing(compiler, row, found) for compiler in self.compilers)
 
@@ -206,8 +216,8 @@ class Asker:
         folder = record.folder
         model, feeds = str(folder / "model.onnx"), str(folder / "feeds.npz")
         place = str(folder / "truth.npz")
-        lost = not Path(place).exists()
-        found = record.find("truth", truth, model, feeds, place, versioned=False, again=lost)
+        again = "truth" in self.again or not Path(place).exists()
+        found = record.find("truth", truth, model, feeds, place, versioned=False, again=again)
         if "failed" in found:
             return
         promises = shown.promises if shown else ()
