@@ -136,7 +136,7 @@ class Parts:
         nodes = set(self._nodes[first:end])
         kept = set(reached(nodes, lambda node: list(self._copied(node, nodes))))
         read = dict.fromkeys(v for node in self._model.graph if node in kept for v in read_by(node))
-        cuts = [v for v in read if v.producer() is not None and v.producer() not in kept]
+        cuts = [v for v in read if any(self._is_above(m) and m not in kept for m in makers([v]))]
         outside = {v for node in self._model.graph if node not in kept for v in read_by(node)}
         made = [v for node in self._nodes[first:end] for v in node.outputs]
         outputs = [v for v in made if v in outside or v.is_graph_output()]
@@ -156,7 +156,11 @@ class Parts:
         for value in read_by(node):
             if not _is_float(value) or value not in self._computed:
                 others = (maker for maker in makers([value]) if maker not in nodes)
-                yield from (maker for maker in others if maker.graph is self._model.graph)
+                yield from filter(self._is_above, others)
+
+    def _is_above(self, node: ir.Node) -> bool:
+        """Return whether a node is in the main graph; `read_by` has values of subgraphs, too."""
+        return node.graph is self._model.graph
 
     def _values(self, wanted: list[ir.Value]) -> Arrays | None:
         """Return what ONNX Runtime computes for some values of the model; None if it cannot."""

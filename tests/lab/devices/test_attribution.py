@@ -48,6 +48,19 @@ def test_a_part_runs_on_what_the_whole_model_computes(parts: Parts) -> None:
     np.testing.assert_array_equal(found, part.truth["h"])
 
 
+def test_a_part_with_a_subgraph(tmp_path: Path) -> None:
+    model = """g (float[3] x, bool[] c) => (float[3] y) {
+        a = Exp (x)  b = Neg (a)
+        d = If (c) <then_branch = t () => (float[3] p) { q = Abs (b) p = Neg (q) },
+                    else_branch = e () => (float[3] r) { r = Sin (b) }>
+        y = Cos (d) }"""
+    onnx.save(parse(model), tmp_path / "m.onnx")
+    feeds = {"x": sample("float32", 3), "c": np.array(True)}
+    part = Parts(tmp_path / "m.onnx", feeds, tmp_path).part(2, 3)
+    assert part is not None
+    assert (operators(part.file), set(part.feeds), set(part.truth)) == (["If"], {"b", "c"}, {"d"})
+
+
 @pytest.mark.parametrize(
     ("bad", "most"), [({"Gather"}, 1), ({"Exp"}, 1), ({"Abs"}, 1), ({"Gather", "Cos"}, 5)]
 )
