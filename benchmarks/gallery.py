@@ -213,7 +213,8 @@ def main() -> None:
     args = parser.parse_args()
     code, compilers = version(), dict(pair.split("=", 1) for pair in args.compilers)
     again = frozenset(args.again)
-    asker = Asker(CELLS, compilers, args.seconds, again, tuple(args.forms))
+    forms, made_by = tuple(args.forms), code if args.anew else ""
+    asker = Asker(CELLS, compilers, args.seconds, again, forms, made_by)
     wish = Wish(asker, again, not args.untimed, args.cells, args.keep)
     name, *file = args.file or ("",)
     for row in [] if args.page else [name] if name else args.only:

@@ -95,7 +95,7 @@ class Cells:
         self._stamp, self._by_file = stamp, {}
         self._cells = json.loads(self.place.read_text())
         for key, cell in self._cells.items():
-            compiler, _, file = key.split(" ")
+            compiler, file = key.partition(" ")[0], key.rpartition(" ")[2]
             self._by_file.setdefault(_key(compiler, "", file), []).append(cell)
 
 
@@ -192,6 +192,8 @@ class Asker:
     limit: float
     again: frozenset[str]
     forms: tuple[str, ...] = FORMS
+    code: str = ""
+    """The version of the package that must have made the files; "": any."""
 
     def todo(self, row: str, found: dict[str, Any]) -> bool:
         """Return whether a cell of a row may be missing."""
@@ -204,9 +206,11 @@ class Asker:
         if compiler in (*EVERY, *SOME) and row in GALLERY and row not in planned(compiler):
             return False
         files = forms_of(found, compiler)
-        known = {"truth", f"form {compiler}", "form standard"} <= set(found)
+        made = [found.get(f"form {target}", {}).get("version") for target in (compiler, "standard")]
         return (
-            not known
+            "truth" not in found
+            or None in made
+            or any(self.code not in ("", version) for version in made)
             or compiler in self.again
             or any(self.cells.of(compiler, files[f]) is None for f in self.forms if f in files)
         )

@@ -40,8 +40,8 @@ MADE: dict[str, Any] = {
     "times": {"ms": 200.0, "machine": "a machine", "runtime": "onnxruntime 1.32.0"}
     | {t: {"difference": 2e-7, "ratio": 1.25, "quartiles": [1, 2]} for t in TARGETS},
     "truth": {"sha": "a"},
-    "form tract": {"sha": "b", "refused": 0},
-    "form standard": {"sha": "b", "refused": 0},
+    "form tract": {"sha": "b", "refused": 0, "version": "01"},
+    "form standard": {"sha": "b", "refused": 0, "version": "01"},
 }
 REFUSED = {"version": "1", "verdict": "refused", "cause": "scatter", "message": "no ScatterND"}
 RIGHT = {"version": "1", "verdict": "right", "error": 1e-7, "message": ""}
@@ -136,10 +136,12 @@ def test_what_is_still_to_be_asked(cells: Cells) -> None:
 
     assert not todo(MADE)
     assert todo(MADE, again=frozenset({"tract"}))
-    assert todo(MADE | {"form tract": {"sha": "new"}})
+    assert todo(MADE | {"form tract": {"sha": "new", "version": "01"}})
+    assert (todo(MADE, code="01"), todo(MADE, code="02")) == (False, True)
     assert todo({"truth": {"sha": "a"}})
     assert not todo({"truth": {"failed": "constant"}})
-    assert not todo(MADE | {"form standard": {"sha": "new"}}, forms=("original", "own"))
+    other = MADE | {"form standard": {"sha": "new", "version": "01"}}
+    assert (todo(other), todo(other, forms=("original", "own"))) == (True, False)
 
 
 def test_every_file_is_the_same_wherever_it_is_made(tmp_path: Path) -> None:
