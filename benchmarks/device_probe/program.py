@@ -123,7 +123,9 @@ def _asked(consumer: Consumer, process: ConsumerProcess, case: Case, place: Path
             answer = process.run(place, one.feeds)
             checks.append(judged(consumer, answer, one.expected, place))
     direct, last = checks[0], checks[-1]
-    verdict: str = last.verdict
+    verdict: str = "right" if last else last.verdict
+    if verdict == "no answer":
+        verdict = "refused"
     if last and not direct:
         verdict = "inside"
     elif direct and not last:

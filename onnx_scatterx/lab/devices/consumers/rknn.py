@@ -28,7 +28,7 @@ class Rknn(Adapter):
 
     name = "rknn"
     packages = ("rknn-toolkit2", "setuptools==80.9.0")  # the last setuptools with pkg_resources
-    tolerance = 1e-3  # the NPU computes in float16
+    float16 = True
     platform = "rk3588"
 
     def version(self) -> str:
