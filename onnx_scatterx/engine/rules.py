@@ -36,6 +36,7 @@ A ``Reduction`` combines tensors as a scatter does, a ``Cut`` finds the bounds o
 from onnx_scatterx.engine.analysis import Shape as Shape
 from onnx_scatterx.engine.analysis import TensorValue as TensorValue
 from onnx_scatterx.engine.device import Work as Work
+from onnx_scatterx.engine.device import is_lacked as is_lacked
 from onnx_scatterx.engine.lift import Gather as Gather
 from onnx_scatterx.engine.lift import Scatter as Scatter
 from onnx_scatterx.engine.mosaic import Cell as Cell

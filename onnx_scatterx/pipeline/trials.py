@@ -38,7 +38,7 @@ class Harm(NamedTuple):
         >>> Harm.of(Job(ir.from_onnx_text('<ir_version: 8> g () => () {}'), violations=(on_host,)))
         Harm(is_exposed=False, refused=0, violations=1)
         """
-        refused = sum(not violation.on_host for violation in job.violations)
+        refused = sum(not violation.is_taken for violation in job.violations)
         return cls(bool(job.exposed), refused, len(job.violations))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import onnx.defs
+import onnx_ir as ir
 
 from onnx_scatterx.targets.limits import NO_LIMITS, OperatorLimits
 
@@ -63,11 +64,23 @@ class Target:
 
         ``ScatterX`` is named without its domain, as the operators of the default domain are.
         """
-        if op_type in self.avoid or not self.limits_of(op_type).native:
+        limits = self.limits_of(op_type)
+        if op_type in self.avoid or not limits.native or limits.slow is True:
             return False
         if op_type in NEW:
             return op_type in self.extra or op_type in (self.operators or ())
         return self.operators is None or op_type in self.operators
+
+    def lacks(self, op_type: str, dtype: ir.DataType | None, reduction: str = "none") -> bool:
+        """Return whether it has no operator for an element type, or one that is slow.
+
+        >>> from onnx_scatterx.targets.limits import SlowUse
+        >>> slow = SlowUse(reductions=frozenset({"add"}))
+        >>> npu = Target("npu", limits={"ScatterND": OperatorLimits(slow=slow)})
+        >>> npu.lacks("ScatterND", ir.DataType.FLOAT, "add"), npu.lacks("ScatterND", None)
+        (True, False)
+        """
+        return not self.has(op_type) or self.limits_of(op_type).is_slow(dtype, reduction)
 
     def limits_of(self, op_type: str) -> OperatorLimits:
         """Return the limits of an operator."""
@@ -86,13 +99,16 @@ class Target:
         yield from sorted({*spelled, *(() if self.max_opset is None else (newest,))})
 
     def with_host(self) -> Target:
-        """Return the target with its host, which runs what the device itself does not.
+        """Return the target with its host, which runs what the device itself does not, or slowly.
 
         >>> npu = Target("npu", limits={"Where": OperatorLimits(native=False)})
         >>> npu.has("Where"), npu.with_host().has("Where")
         (False, True)
         """
-        limits = {op_type: replace(given, native=True) for op_type, given in self.limits.items()}
+        limits = {
+            op_type: replace(given, native=True, slow=False)
+            for op_type, given in self.limits.items()
+        }
         return self if limits == self.limits else replace(self, limits=limits)
 
     def with_all_operators(self) -> Target:

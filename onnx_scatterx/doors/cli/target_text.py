@@ -6,7 +6,7 @@ import math
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from onnx_scatterx.targets import OperatorLimits, Target
+from onnx_scatterx.targets import OperatorLimits, SlowUse, Target
 
 _LABEL = 14  # letters before the text
 _NOT = {
@@ -97,9 +97,21 @@ def _limits(limits: OperatorLimits) -> Iterable[str]:
         yield f"only steps {', '.join(map(str, sorted(limits.steps)))}"
     if isinstance(limits.native, frozenset) and limits.native:
         yield f"runs on the host, a second choice, unless of {', '.join(sorted(limits.native))}"
+    yield from _slow(limits.slow)
+    for use in limits.refused:
+        yield f"not {use}"
     for key, words in _NOT.items():
         if not getattr(limits, key):
             yield words
+
+
+def _slow(slow: bool | SlowUse) -> Iterable[str]:
+    if slow is True:
+        yield "slow, a second choice"
+    elif not isinstance(slow, bool):
+        of = "" if slow.types is None else f" of {', '.join(sorted(slow.types))}"
+        how = "" if slow.reductions is None else f" with {', '.join(sorted(slow.reductions))}"
+        yield f"slow{of}{how}, a second choice"
 
 
 def _dense(target: Target) -> str:

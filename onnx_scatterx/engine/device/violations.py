@@ -129,7 +129,8 @@ class Violation:
     """A node or an input that the target does not take, and why.
 
     A node without a name is named by its first output. ``op`` of an input is "input", of the model
-    itself "model". ``on_host`` says that the target takes the node, and runs it on its host.
+    itself "model". ``on_host`` says that the target takes the node, and runs it on its host, and
+    ``slow`` that it runs the node slowly.
     """
 
     node: str
@@ -137,9 +138,15 @@ class Violation:
     graph: str
     why: str
     on_host: bool = False
+    slow: bool = False
 
     def __str__(self) -> str:
         return f"{self.node} ({self.op}): {self.why}"
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether the target takes the node, though on its host or slowly."""
+        return self.on_host or self.slow
 
     @property
     def is_scatter(self) -> bool:
@@ -197,11 +204,17 @@ class _Checker:
                     for why in (_UNCHECKED,) if reasons is None else reasons:
                         yield node, Violation(label, node.op_type, name, why)
                     use = self._use(node, scope) if reasons == [] else None
-                    if use is not None and not self.target.limits_of(use.op_type).is_native(
-                        use.dtype
-                    ):
-                        why = f"{self.target.name} runs {use.op_type} on its host"
-                        yield node, Violation(label, use.op_type, name, why, on_host=True)
+                    if use is not None:
+                        yield from ((node, v) for v in self._second_choice(use, label, name))
+
+    def _second_choice(self, use: Use, label: str, graph: str) -> Iterator[Violation]:
+        """Yield that the target runs a use on its host, or slowly."""
+        limits, op = self.target.limits_of(use.op_type), use.op_type
+        if not limits.is_native(use.dtype):
+            why = f"{self.target.name} runs {op} on its host"
+            yield Violation(label, op, graph, why, on_host=True)
+        elif limits.is_slow(use.dtype, use.reduction):
+            yield Violation(label, op, graph, f"{self.target.name} runs {op} slowly", slow=True)
 
     def _of_input(self, value: ir.Value) -> Iterator[str]:
         shape, target = self.of(value).shape, self.target
