@@ -58,6 +58,7 @@ class OperatorLimits:
     native: bool | frozenset[str] = True
     most: int | None = None  # of a TopK: how many elements it finds
     written: frozenset[str] = frozenset()  # attributes that must be written, whatever their default
+    inner: bool = True  # a TensorScatter that is not from an input of the model to an output of it
     slow: bool | SlowUse = False
     refused: tuple[RefusedUse, ...] = ()
 

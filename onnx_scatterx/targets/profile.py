@@ -42,6 +42,8 @@
     most = 3839                            # how many elements it finds
     [limits.OneHot]
     written = ["axis"]                     # attributes that must be written, even with the default
+    [limits.TensorScatter]
+    inner = false                          # only from an input of the model to an output of it
     [limits.Not]
     native = false                         # it runs on the host, which is a second choice
     [limits.Add]

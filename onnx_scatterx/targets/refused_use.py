@@ -56,7 +56,9 @@ class RefusedUse:
         ... # doctest: +ELLIPSIS
         RefusedUse(..., uneven=True, ..., attributes=(('mode', frozenset({'wrap'})),))
         """
-        given = {k: frozenset(v) if isinstance(v, list) else v for k, v in table.items()}
+        given: dict[str, Any] = {
+            k: frozenset(v) if isinstance(v, list) else v for k, v in table.items()
+        }
         named = given.pop("attributes", {})
         values = tuple((name, frozenset(values)) for name, values in sorted(named.items()))
         return cls(**given, attributes=values)

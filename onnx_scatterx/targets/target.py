@@ -98,6 +98,18 @@ class Target:
         spelled = {_last_with_axes(op_type, newest) for op_type in named}
         yield from sorted({*spelled, *(() if self.max_opset is None else (newest,))})
 
+    def inside(self) -> Target:
+        """Return the target as it is for the graphs of bodies and functions.
+
+        >>> writes = {"TensorScatter": OperatorLimits(inner=False)}
+        >>> npu = Target("npu", extra=frozenset({"TensorScatter"}), limits=writes)
+        >>> npu.has("TensorScatter"), npu.inside().has("TensorScatter")
+        (True, False)
+        """
+        if self.limits_of("TensorScatter").inner:
+            return self
+        return replace(self, extra=self.extra - {"TensorScatter"})
+
     def with_host(self) -> Target:
         """Return the target with its host, which runs what the device itself does not, or slowly.
 
@@ -114,6 +126,7 @@ class Target:
     def with_all_operators(self) -> Target:
         """Return the target as if it had all operators without limits, but for those it misreads.
 
+        The limits of ScatterX and TensorScatter stay, as other forms take their place.
         A model with any other of them is refused, and none is computed wrongly. Ranks count unless
         ONNX Runtime runs the model: it runs itself what an execution provider refuses.
 
@@ -126,7 +139,7 @@ class Target:
             host,
             operators=None,
             avoid=frozenset(op for op in self.misread if not host.has(op)),
-            limits={op: given for op, given in host.limits.items() if op in self.misread},
+            limits={op: given for op, given in host.limits.items() if op in self.misread | NEW},
             max_rank=None if self.onnxruntime else self.max_rank,
             static_only=False,
         )

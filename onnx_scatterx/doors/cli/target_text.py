@@ -17,6 +17,7 @@ _NOT = {
     "negative": "only indices, steps or dividends that are not negative",
     "constant": "only at indices that are not constants",
     "axes_input": "only axes as an attribute",
+    "inner": "only from an input of the model to an output",
     "native": "runs on the host, a second choice",
 }
 

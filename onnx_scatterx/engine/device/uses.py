@@ -24,7 +24,8 @@ class Use:
 
     ``inputs`` and ``outputs`` are the abstract values of its tensors (None: an absent input);
     ``is_constant`` says of each input whether it is an initializer or the output of a Constant. A
-    Mod ``of_any_sign`` is only read where the result may have the sign of the number, too.
+    Mod ``of_any_sign`` is only read where the result may have the sign of the number, too. A node
+    ``is_inner`` if it does not write from an input of the model to an output of it.
     """
 
     op_type: str
@@ -34,6 +35,7 @@ class Use:
     is_constant: Sequence[bool] = ()
     facts: Facts = field(default_factory=Facts)
     of_any_sign: bool = False
+    is_inner: bool = False
 
     @property
     def data(self) -> TensorValue | None:
@@ -120,6 +122,8 @@ def _beyond(limits: OperatorLimits, use: Use) -> Iterator[str]:
         yield f"{name} with axes as an input"
     if limits.most is not None and _count(use) > limits.most:
         yield f"{name} of more than {limits.most} elements"
+    if not limits.inner and use.is_inner:
+        yield f"{name} that is not from an input of the model to an output"
     if limits.is_slow(dtype, reduction):
         yield f"{name}, which it runs slowly"
     for refused in limits.refused:

@@ -180,6 +180,7 @@ class _Checker:
         self.model = model
         self.knowledge = knowledge
         self._overridable = overridable(model)
+        self._inputs, self._outputs = {*model.graph.inputs}, {*model.graph.outputs}
 
     def of(self, value: ir.Value) -> TensorValue:
         """Return the abstract value of a value."""
@@ -250,4 +251,7 @@ class _Checker:
         outputs = [self.of(v) for v in node.outputs]
         facts = {} if scope is None else {"facts": scope.facts}
         sign = is_of_any_sign(node)
-        return Use(name, inputs, outputs, attributes, is_constant, **facts, of_any_sign=sign)
+        data = node.inputs[0] if node.inputs else None
+        inner = data not in self._inputs or node.outputs[0] not in self._outputs
+        known = {"of_any_sign": sign, "is_inner": inner}
+        return Use(name, inputs, outputs, attributes, is_constant, **facts, **known)

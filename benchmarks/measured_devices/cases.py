@@ -1,0 +1,211 @@
+"""A row of a table as a use, which a profile can be asked about, and its facts as atoms.
+
+Only models with fixed shapes are cases. A node whose inputs are all constants is none: it is
+computed before a device sees it. An absent optional input is a case of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx.defs
+import onnx_ir as ir
+
+from benchmarks.measured_devices.tables import Table
+from onnx_scatterx.engine.analysis import TensorValue
+from onnx_scatterx.engine.device import Use
+from onnx_scatterx.operators import OPERATORS
+
+Atom = tuple[str, Any]
+"""A fact of a use as a profile says it: a key of ``RefusedUse``, and a value."""
+TYPES = ("float", "float16", "int64", "int32", "bool", "int8", "uint8", "double")
+"""The element types of data that are looked at: exporters write no others."""
+_DIM = 2  # of each axis: a fact of a profile depends on no size
+
+
+@dataclass(frozen=True)
+class Case:
+    """A node that was measured, and whether the device ran it."""
+
+    use: Use
+    ran: bool
+    atoms: frozenset[Atom]
+    computes: bool
+    """Whether bounds, amounts or shapes are no constants."""
+
+
+def cases(table: Table) -> list[Case]:
+    """Return the cases of a table."""
+    return [case for row in table.rows if (case := _case(table, row)) is not None]
+
+
+def _case(table: Table, row: Mapping[str, Any]) -> Case | None:
+    fixed = [row[name] for name in row if name.endswith("_is_fixed_shape")]
+    if not all(all(f) if isinstance(f, tuple) else f for f in fixed if f is not None):
+        return None
+    schema = onnx.defs.get_schema(table.operator, table.version, "")
+    inputs: list[TensorValue | None] = []
+    constant: list[bool] = []
+    for given in schema.inputs:
+        for value, is_constant in _inputs(given, row, table.operator):
+            inputs.append(value)
+            constant.append(is_constant)
+    while inputs and inputs[-1] is None:
+        inputs.pop()
+    constant = constant[: len(inputs)]
+    if inputs and all(c for c, v in zip(constant, inputs, strict=True) if v is not None):
+        return None
+    attributes = {
+        name: row[f"attr_{name}"]
+        for name in schema.attributes
+        if isinstance(row.get(f"attr_{name}"), int | str)
+    }
+    use = Use(table.operator, inputs, [_output(row, inputs)], attributes, constant)
+    if use.dtype is not None and use.dtype.name.lower() not in TYPES:
+        return None
+    sizes = OPERATORS[table.operator].sizes
+    computes = any(i < len(inputs) and inputs[i] is not None and not constant[i] for i in sizes)
+    return Case(use, bool(row["ran"]), frozenset(_atoms(use, schema)), computes)
+
+
+def _inputs(
+    given: onnx.defs.OpSchema.FormalParameter, row: Mapping[str, Any], operator: str
+) -> Iterator[tuple[TensorValue | None, bool]]:
+    """Yield what a row says of an input, and whether it is a constant."""
+    name, make = given.name, _OPERANDS.get((operator, given.name))
+    make = make or _OPERANDS.get(("", name))
+    known = f"{name}_is_constant" in row or f"{name}_dim" in row
+    if row.get(f"{name}_is_none") or not known:
+        yield None, True
+        return
+    rank, constant = row.get(f"{name}_dim"), row.get(f"{name}_is_constant", False)
+    dtype = _dtype(given, row, operator)
+    if given.option == onnx.defs.OpSchema.FormalParameterOption.Variadic:
+        of_each = constant if isinstance(constant, tuple) else ()
+        for i in range(row.get("num_inputs", 2)):
+            yield _tensor(dtype, rank or 0), i < len(of_each) and bool(of_each[i])
+    elif rank is not None and make is None:
+        yield _tensor(dtype, rank), bool(constant)
+    else:
+        array = np.zeros(1, np.int64) if make is None else np.asarray(make(row), np.int64)
+        value = TensorValue.of(array)
+        value = TensorValue(dtype or ir.DataType.INT64, value.shape, value.content)
+        yield value if constant else TensorValue(value.dtype, value.shape), bool(constant)
+
+
+def _dtype(
+    given: onnx.defs.OpSchema.FormalParameter, row: Mapping[str, Any], operator: str
+) -> ir.DataType | None:
+    told = row.get(f"{given.type_str}_{operator}")
+    if told is None and given.type_str.startswith("tensor("):
+        told = given.type_str[len("tensor(") : -1].upper()
+    return ir.DataType[told] if told in ir.DataType.__members__ else None
+
+
+def _tensor(dtype: ir.DataType | None, rank: int) -> TensorValue:
+    shape = TensorValue.of(np.zeros([_DIM] * rank, np.int8)).shape
+    return TensorValue(dtype, shape)
+
+
+def _output(row: Mapping[str, Any], inputs: list[TensorValue | None]) -> TensorValue:
+    ranks = [t.rank or 0 for t in inputs if t is not None]
+    dtype = next((t.dtype for t in inputs if t is not None), None)
+    told = row.get("output_dim", row.get("shape_len"))
+    return _tensor(dtype, max(ranks, default=0) if told is None else told)
+
+
+def _steps(row: Mapping[str, Any]) -> list[int]:
+    count = 1 if row["axes_is_single"] else row["data_dim"]
+    if row["steps_all_ones"]:
+        return [1] * count
+    return [-1] * count if row["steps_is_neg_one"] else [2] * count
+
+
+def _pads(row: Mapping[str, Any]) -> list[int]:
+    rank = row["data_dim"]
+    pads = [0 if row["pads_all_zeros"] else 1] * (2 * rank)
+    return pads if row["pads_is_symmetric"] else [2, *pads[1:]]
+
+
+def _reduced(row: Mapping[str, Any]) -> range:
+    if row.get("single_axis"):
+        return range(1)
+    return range(row["data_dim"] if row.get("full_reduction") else 2)
+
+
+def _columns(row: Mapping[str, Any]) -> np.ndarray:
+    """Return indices of a GatherND or ScatterND: their last dim are the columns."""
+    if "last_index_dimension" in row:
+        return np.zeros([_DIM] * (row["indices_dim"] - 1) + [row["last_index_dimension"]])
+    rank = row["data_dim"]
+    known = {1: "k_is_one", 2: "k_is_two", rank - 1: "k_is_dim_minus_one", rank: "k_is_dim"}
+    count = next((k for k, name in known.items() if k > 0 and row[name]), 3)
+    return np.zeros([1 if row["q_is_one"] else _DIM, count])
+
+
+_OPERANDS: Mapping[tuple[str, str], Callable[[Mapping[str, Any]], Any]] = {
+    ("Slice", "steps"): _steps,
+    ("Slice", "axes"): lambda row: range(1 if row["axes_is_single"] else row["data_dim"]),
+    ("Pad", "pads"): _pads,
+    ("Reshape", "shape"): lambda row: [_DIM] * row["shape_len"],
+    ("Expand", "shape"): lambda row: [_DIM] * row["shape_len"],
+    ("Squeeze", "axes"): lambda row: range(
+        0 if row["axes_is_empty"] else 1 + row["axes_len_greater_than_one"]
+    ),
+    ("Unsqueeze", "axes"): lambda row: range(row["num_axes"]),
+    ("", "axes"): _reduced,
+    ("GatherND", "indices"): _columns,
+    ("ScatterND", "indices"): _columns,
+}
+
+
+def _atoms(use: Use, schema: onnx.defs.OpSchema) -> Iterator[Atom]:
+    """Yield the facts of a use that a table of ``refused`` may say."""
+    if use.dtype is not None:
+        yield "types", use.dtype.name.lower()
+    if use.op_type in ("Gather", "GatherElements", "Slice") and use.inputs[1] is not None:
+        kind = use.inputs[1].dtype
+        if kind is not None:
+            yield "index_types", kind.name.lower()
+    yield "ranks", use.rank
+    names = [given.name for given in schema.inputs]
+    single = [
+        given.option != onnx.defs.OpSchema.FormalParameterOption.Variadic for given in schema.inputs
+    ]
+    inputs = [*use.inputs, *[None] * len(names)]
+    constant = [*use.is_constant, *[True] * len(names)]
+    if any(
+        t is not None and t.shape == () and not c for t, c in zip(inputs, constant, strict=False)
+    ):
+        yield "scalars", True
+    for i, name in enumerate(names):
+        if not single[i]:
+            continue
+        if inputs[i] is None:
+            yield "absent", name
+        else:
+            yield ("constant" if constant[i] else "computed"), name
+    yield from ((f"attributes.{name}", value) for name, value in use.attributes.items())
+    yield from _of_operands(use, inputs)
+
+
+def _of_operands(use: Use, inputs: list[TensorValue | None]) -> Iterator[Atom]:
+    op, data = use.op_type, inputs[0] if inputs else None
+    place = 3 if op == "Slice" else 1
+    if op in ("Slice", "Squeeze", "Unsqueeze") or op.startswith("Reduce"):
+        axes = inputs[place]
+        count = data.rank if axes is None and data is not None else None
+        if axes is not None and axes.static_shape is not None:
+            count = int(np.prod(axes.static_shape))
+        yield from (("axes", least) for least in range(2, 1 + min(count or 0, 3)))
+    if op == "Slice" and inputs[4] is not None and inputs[4].constant is not None:
+        yield from (("steps", int(s)) for s in set(inputs[4].constant.ravel().tolist()))
+    if op == "Pad" and inputs[1] is not None and inputs[1].constant is not None:
+        before, behind = np.split(inputs[1].constant, 2)
+        if (before != behind).any():
+            yield "uneven", True
+    if op in ("GatherND", "ScatterND") and inputs[1] is not None and inputs[1].static_shape:
+        yield "columns", inputs[1].static_shape[-1]

@@ -1,0 +1,67 @@
+"""Compares profiles with what others measured of their devices, and writes such profiles.
+
+    pip install pyarrow
+    pip download --no-deps winml-cli==0.4.0
+    python -m benchmarks.measured_devices winml_cli-0.4.0-py3-none-any.whl [--write] [NAME...]
+
+winml-cli (MIT) carries tables of single nodes that were compiled for a device and run there. The
+results were not compared, so they tell nothing of what is computed wrongly. NAME is a profile:
+intel-npu, tensorrt-rtx, qnn-gpu, or qnn, which was made with a simulator. With --write the files of
+the first three are written: their heads are kept, operators and limits are made anew. Fails if a
+profile that was written takes too few of the successes, or too many of the failures.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from benchmarks.measured_devices.cases import Case, cases
+from benchmarks.measured_devices.judging import WRITTEN, judged, table
+from benchmarks.measured_devices.profiles import profile
+from benchmarks.measured_devices.tables import DEVICES, tables
+from onnx_scatterx import Target
+from onnx_scatterx.targets import target_of
+
+_PROFILES = Path(__file__).parents[2] / "onnx_scatterx" / "targets" / "profiles"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print a table for each profile."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("wheel", type=Path, help="of winml-cli")
+    parser.add_argument("names", nargs="*", default=[*DEVICES], help="of profiles")
+    parser.add_argument("--write", action="store_true", help="write the profiles")
+    args = parser.parse_args(arguments)
+    good = True
+    for name in args.names:
+        measured = {t.operator: found for t in tables(args.wheel, name) if (found := cases(t))}
+        path = _PROFILES / f"{name}.toml"
+        is_ours = name != "qnn"  # that one says what a simulator says
+        if args.write and is_ours:
+            head = path.read_text(encoding="utf-8").split("operators = [")[0]
+            path.write_text(profile(head, measured), encoding="utf-8")
+        target = target_of(str(path))
+        print(f"## {name}\n\n{table(measured, target)}\n")
+        if is_ours:
+            there = [op for op in WRITTEN if op in measured and target.has(op)]
+            good &= all(judged(measured[op], target).good for op in there)
+        else:
+            _print_differences(measured, target)
+    return 0 if good else 1
+
+
+def _print_differences(measured: Mapping[str, Sequence[Case]], target: Target) -> None:
+    """Print in which operators a profile that was made otherwise and the measurement disagree."""
+    print("Only measured, or only in the profile:\n")
+    for operator, found in measured.items():
+        ran, taken = sum(case.ran for case in found), target.has(operator)
+        if taken != (ran > 0):
+            print(f"- {operator}: {'in' if taken else 'not in'} the profile, {ran} cases ran")
+    print("\nOther operators in which they differ:\n")
+    for operator, found in measured.items():
+        if target.has(operator) and any(case.ran for case in found):
+            told = judged(found, target)
+            if not told.good:
+                print(f"- {operator}: {told.share:.1%} of the successes, {told.failing:.1%} fail")
