@@ -6,9 +6,9 @@ computed before a device sees it. An absent optional input is a case of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import onnx.defs
@@ -19,10 +19,12 @@ from onnx_scatterx.engine.analysis import TensorValue
 from onnx_scatterx.engine.device import Use
 from onnx_scatterx.operators import OPERATORS
 
+T = TypeVar("T")
 Atom = tuple[str, Any]
 """A fact of a use as a profile says it: a key of ``RefusedUse``, and a value."""
 TYPES = ("float", "float16", "int64", "int32", "bool", "int8", "uint8", "double")
 """The element types of data that are looked at: exporters write no others."""
+_COUNTED = (onnx.defs.OpSchema.AttrType.INT, onnx.defs.OpSchema.AttrType.STRING)
 _DIM = 2  # of each axis: a fact of a profile depends on no size
 
 
@@ -37,16 +39,39 @@ class Case:
     """Whether bounds, amounts or shapes are no constants."""
 
 
-def cases(table: Table) -> list[Case]:
-    """Return the cases of a table."""
-    return [case for row in table.rows if (case := _case(table, row)) is not None]
+def cases(table: Table, most: int) -> list[Case]:
+    """Return the cases of a table; of those with computed operands, and of the others, ``most``.
 
-
-def _case(table: Table, row: Mapping[str, Any]) -> Case | None:
-    fixed = [row[name] for name in row if name.endswith("_is_fixed_shape")]
-    if not all(all(f) if isinstance(f, tuple) else f for f in fixed if f is not None):
-        return None
+    If there are more, they are taken at even distances.
+    """
     schema = onnx.defs.get_schema(table.operator, table.version, "")
+    operands = [schema.inputs[i].name for i in OPERATORS[table.operator].sizes]
+    computing: list[Mapping[str, Any]] = []
+    others: list[Mapping[str, Any]] = []
+    for row in table.rows:
+        if _counts(row):
+            computes = any(row.get(f"{name}_is_constant") is False for name in operands)
+            (computing if computes else others).append(row)
+    rows = [*_thinned(others, most), *_thinned(computing, most)]
+    return [case for row in rows if (case := _case(table, schema, row)) is not None]
+
+
+def _counts(row: Mapping[str, Any]) -> bool:
+    """Return whether all shapes are fixed, and the types are among ``TYPES``."""
+    for name, value in row.items():
+        if name.endswith("_is_fixed_shape"):
+            if not (all(value) if isinstance(value, tuple) else value in (True, None)):
+                return False
+        elif name.startswith("T_") and value is not None and str(value).lower() not in TYPES:
+            return False
+    return True
+
+
+def _thinned(rows: Sequence[T], most: int) -> Sequence[T]:
+    return rows[:: max(1, -(-len(rows) // most))]
+
+
+def _case(table: Table, schema: onnx.defs.OpSchema, row: Mapping[str, Any]) -> Case | None:
     inputs: list[TensorValue | None] = []
     constant: list[bool] = []
     for given in schema.inputs:
@@ -60,12 +85,15 @@ def _case(table: Table, row: Mapping[str, Any]) -> Case | None:
         return None
     attributes = {
         name: row[f"attr_{name}"]
-        for name in schema.attributes
-        if isinstance(row.get(f"attr_{name}"), int | str)
+        for name, known in schema.attributes.items()
+        if known.type in _COUNTED and row.get(f"attr_{name}") is not None
     }
     use = Use(table.operator, inputs, [_output(row, inputs)], attributes, constant)
     if use.dtype is not None and use.dtype.name.lower() not in TYPES:
         return None
+    axis, rank = attributes.get("axis"), 0 if use.data is None else use.data.rank or 0
+    if axis is not None and not -rank <= axis < rank:
+        return None  # ONNX has no such node
     sizes = OPERATORS[table.operator].sizes
     computes = any(i < len(inputs) and inputs[i] is not None and not constant[i] for i in sizes)
     return Case(use, bool(row["ran"]), frozenset(_atoms(use, schema)), computes)
@@ -188,7 +216,9 @@ def _atoms(use: Use, schema: onnx.defs.OpSchema) -> Iterator[Atom]:
             yield "absent", name
         else:
             yield ("constant" if constant[i] else "computed"), name
-    yield from ((f"attributes.{name}", value) for name, value in use.attributes.items())
+    for name, value in use.attributes.items():
+        behind = name == "axis" and value < 0 and use.data is not None
+        yield f"attributes.{name}", value + (use.data.rank or 0) if behind and use.data else value
     yield from _of_operands(use, inputs)
 
 

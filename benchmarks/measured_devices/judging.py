@@ -71,6 +71,11 @@ def judged(cases: Sequence[Case], target: Target) -> Judged:
     )
 
 
+def taken_of(cases: Sequence[Case], target: Target) -> list[Case]:
+    """Return the cases that count for a profile, and that it takes."""
+    return [case for case in counted(cases, target) if _takes(case, target)]
+
+
 def _takes(case: Case, target: Target) -> bool:
     rank = max((t.rank or 0 for t in [*case.use.inputs, *case.use.outputs] if t), default=0)
     is_low = target.max_rank is None or rank <= target.max_rank
@@ -86,13 +91,17 @@ def by_absence(cases: Sequence[Case]) -> Iterator[tuple[tuple[str, ...], list[Ca
     yield from sorted(groups.items())
 
 
-def separating(failed: Sequence[Case], taken: Sequence[Case]) -> str:
+def separated(failed: Sequence[Case], taken: Sequence[Case], most: int = 4) -> list[str]:
     """Return in words the facts that most separate failures from the rest of what is taken."""
-    with_ = Counter(pair for c in failed for pair in _pairs(c))
     without = Counter(pair for c in taken if c.ran for pair in _pairs(c))
-    best = max(with_, key=lambda pair: (with_[pair] - 0.2 * without[pair], -len(pair), repr(pair)))
-    words = ", ".join(f"{key} {value}" for key, value in best)
-    return f"{words} ({with_[best]} of {with_[best] + without[best]} fail)"
+    left, told = list(failed), []
+    while left and len(told) < most:
+        with_ = Counter(pair for c in left for pair in _pairs(c))
+        best = max(with_, key=lambda p: (with_[p] - 0.5 * without[p], -len(p), repr(p)))
+        words = ", ".join(f"{key} {value}" for key, value in best)
+        told.append(f"{words} ({with_[best]} of {with_[best] + without[best]})")
+        left = [c for c in left if not c.atoms.issuperset(best)]
+    return told
 
 
 def _pairs(case: Case) -> Iterator[tuple[Atom, ...]]:
@@ -116,8 +125,8 @@ def table(measured: Mapping[str, Sequence[Case]], target: Target) -> str:
         share, failing = f"{found.share:.1%}", f"{found.failing:.1%}"
         lines.append(f"| {operator} | {found.ran} | {share} | {failing}{mark} |")
         if found.failed:
-            taken = [c for c in counted(measured[operator], target) if _takes(c, target)]
-            below.append(f"- {operator}: {separating(found.failed, taken)}")
+            words = separated(found.failed, taken_of(measured[operator], target))
+            below.append(f"- {operator} fails: {'; '.join(words)}")
         groups = [*by_absence(counted(measured[operator], target))]
         for absent, cases in groups if len(groups) > 1 else ():
             part = judged(cases, target)

@@ -19,8 +19,10 @@ from benchmarks.measured_devices.cases import Atom, Case
 
 ENOUGH = 0.005
 """The share of failures among what is taken at which no further limit is looked for."""
+_FAILING = 0.02  # of what is taken: an operator of which more fail is not in a profile
 _WORTH = 9  # failures that a limit must refuse for each success that it refuses
 _LEAST = 0.003  # of the cases: a limit that refuses fewer is an accident
+_LOST = 0.08  # the share of all successes that the limits may refuse
 _MORE = 0.98  # how much less a limit of one more fact is worth
 _MOST_LIMITS = 24
 Facts = dict[str, frozenset[Any]]
@@ -35,13 +37,16 @@ class Limits:
     computed: bool = True
     """Whether bounds, amounts and shapes may be computed."""
     taken: bool = True
-    """Whether the device ran it at all."""
+    """Whether the device ran it at all, and the limits separate what it did not run."""
 
 
 def learnt(cases: Sequence[Case]) -> Limits:
     """Return the limits of an operator, of which these are the cases."""
     constant = [case for case in cases if not case.computes]
-    limits = Limits(_facts(constant), taken=any(case.ran for case in constant))
+    limits = Limits(_facts(constant))
+    taken = [case for case in constant if not _is_refused(case.atoms, limits.facts)]
+    ran = sum(case.ran for case in taken)
+    limits.taken = len(taken) - ran <= _FAILING * len(taken) and ran > 0
     if len(constant) < len(cases):
         computing = [c for c in cases if c.computes and not _is_refused(c.atoms, limits.facts)]
         ran = sum(case.ran for case in computing)
@@ -66,7 +71,8 @@ def _facts(cases: Sequence[Case]) -> list[Facts]:
     taken = np.ones(len(kinds), bool)
     found: list[Facts] = []
     while len(found) < _MOST_LIMITS and failed[taken].sum() > ENOUGH * (ran + failed)[taken].sum():
-        score, chosen = _best(atoms, has[:, taken], ran[taken], failed[taken])
+        spare = ran[taken].sum() - (1 - _LOST) * ran.sum()
+        score, chosen = _best(atoms, has[:, taken], ran[taken], failed[taken], spare)
         if score < max(2.0, _LEAST * len(cases)):
             break
         taken &= ~np.all(has[list(chosen)], axis=0)
@@ -80,19 +86,22 @@ def _in_order(kind: frozenset[Atom]) -> list[str]:
 
 
 def _best(
-    atoms: Sequence[Atom], has: np.ndarray, ran: np.ndarray, failed: np.ndarray
+    atoms: Sequence[Atom], has: np.ndarray, ran: np.ndarray, failed: np.ndarray, spare: float
 ) -> tuple[float, tuple[int, ...]]:
     """Return how good it is to refuse the cases that have some facts, and the best of these facts.
 
-    Three facts must be better than two of them, and two better than one.
+    Three facts must be better than two of them, and two better than one. Facts that more than
+    ``spare`` successes have are no limit.
     """
     worth = failed.astype(float) - _WORTH * ran
     same = np.array([[a[0] == b[0] for b in atoms] for a in atoms], bool)
     best = -np.inf, ()
     for i, with_first in enumerate(has):
         scores = (has * (worth * with_first)) @ has.T.astype(float)
+        scores[(has * (ran * with_first)) @ has.T.astype(float) > spare] = -np.inf
         apart = ~same & ~same[i] & ~same[i][:, None]
-        found = [(float(worth[with_first].sum()), (i,))]
+        alone = worth[with_first].sum() if ran[with_first].sum() <= spare else -np.inf
+        found = [(float(alone), (i,))]
         pairs = np.where(same[i], -np.inf, np.diag(scores))
         found.append((float(pairs.max()) * _MORE, (i, int(pairs.argmax()))))
         triples = np.where(apart, scores, -np.inf)

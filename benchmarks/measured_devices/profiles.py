@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from benchmarks.measured_devices.cases import TYPES, Case
 from benchmarks.measured_devices.learning import Facts, Limits, learnt
 from onnx_scatterx.operators import SCATTERS
+from onnx_scatterx.targets import STANDARD, target_from
 
 _WIDTH = 100  # letters in a line
 
@@ -16,10 +18,11 @@ def profile(head: str, measured: Mapping[str, Sequence[Case]]) -> str:
     """Return the text of a profile: its head, the operators, and their limits."""
     limits = {operator: learnt(cases) for operator, cases in sorted(measured.items())}
     limits = {operator: found for operator, found in limits.items() if found.taken}
+    highest = target_from(tomllib.loads(head), {"standard": STANDARD}).max_rank
     names = [f'"{operator}",' for operator in limits]
     lines = [head.rstrip(), "operators = [", *_filled(names), "]", ""]
     for operator, found in limits.items():
-        keys = [*_keys(operator, found, measured[operator])]
+        keys = [*_keys(operator, found, measured[operator], highest)]
         if keys:
             lines += [f"[limits.{operator}]", *keys]
     return "\n".join(lines) + "\n"
@@ -35,8 +38,13 @@ def _filled(words: Sequence[str]) -> Iterator[str]:
     yield line
 
 
-def _keys(operator: str, limits: Limits, cases: Sequence[Case]) -> Iterator[str]:
-    """Yield the keys of an operator: those that say one fact, then the tables of several."""
+def _keys(
+    operator: str, limits: Limits, cases: Sequence[Case], highest: int | None
+) -> Iterator[str]:
+    """Yield the keys of an operator: those that say one fact, then the tables of several.
+
+    ``highest`` is the rank that the profile takes of all operators.
+    """
     left: list[Facts] = []
     seen = {v for case in cases for key, v in case.atoms if key == "types"}
     ranks = {v for case in cases for key, v in case.atoms if key == "ranks"}
@@ -47,8 +55,12 @@ def _keys(operator: str, limits: Limits, cases: Sequence[Case]) -> Iterator[str]
         elif key == "types":
             taken = [kind for kind in TYPES if kind in seen - values]
             yield f"types = [{', '.join(map(_toml, taken))}]"
-        elif key == "ranks" and values == {rank for rank in ranks if rank >= min(values)}:
-            yield f"max_rank = {min(values) - 1}"
+        elif key == "ranks":
+            lower = [r for r in values if ranks - values and r < max(ranks - values)]
+            if len(lower) < len(values) and max(ranks - values) != highest:
+                yield f"max_rank = {max(ranks - values)}"
+            if lower:
+                left.append({key: frozenset(lower)})
         elif key == "attributes.reduction" and operator in SCATTERS:
             others = {v for c in cases for k, v in c.atoms if k == key} - values
             yield f"reductions = [{', '.join(map(_toml, sorted(others)))}]"

@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet
-
 DEVICES = {
     "intel-npu": "OpenVINOExecutionProvider_NPU",
     "tensorrt-rtx": "NvTensorRTRTXExecutionProvider_GPU",
@@ -57,6 +55,8 @@ def tables(wheel: Path, device: str) -> Iterator[Table]:
 
 
 def _rows(content: bytes) -> Iterator[Mapping[str, Any]]:
+    import pyarrow.parquet  # only this reads the files
+
     table = pyarrow.parquet.read_table(io.BytesIO(content))
     columns = {}
     for name in table.column_names:

@@ -80,14 +80,16 @@ Find: TypeAlias = "Callable[[str], Target]"
 """Returns the target that a profile extends, or raises ScatterXError."""
 
 
-def read_profile(path: str | os.PathLike[str], bases: Mapping[str, Target], find: Find) -> Target:
+def read_profile(
+    path: str | os.PathLike[str], bases: Mapping[str, Target], find: Find, **limit: int
+) -> Target:
     """Return the target that a file describes, or raise ScatterXError if it describes none.
 
     ``bases`` are the targets that a profile may name as its base; ``find`` returns the target that
-    it extends.
+    it extends. ``most`` may say how many bytes the file may have.
     """
     note_read(path, "the profile")
-    content = read_toml(path)
+    content = read_toml(path, **limit)
     try:
         return target_from(content, bases, find)
     except ScatterXError as error:
