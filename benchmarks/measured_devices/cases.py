@@ -17,13 +17,19 @@ import onnx_ir as ir
 from benchmarks.measured_devices.tables import Table
 from onnx_scatterx.engine.analysis import TensorValue
 from onnx_scatterx.engine.device import Use
-from onnx_scatterx.operators import OPERATORS
 
 T = TypeVar("T")
 Atom = tuple[str, Any]
 """A fact of a use as a profile says it: a key of ``RefusedUse``, and a value."""
 TYPES = ("float", "float16", "int64", "int32", "bool", "int8", "uint8", "double")
 """The element types of data that are looked at: exporters write no others."""
+PARAMETERS = frozenset(
+    {"K", "axes", "axis", "ends", "pads", "repeats", "shape", "split", "starts", "steps"}
+)
+"""Inputs that say what a node does: bounds, amounts, axes and shapes."""
+_INTS = onnx.defs.OpSchema.AttrType.INTS
+_OPERAND = {"A": "x", "B": "y"}
+_RANKS = ("data_dim", "inputs_dim", "input_dim")
 _COUNTED = (onnx.defs.OpSchema.AttrType.INT, onnx.defs.OpSchema.AttrType.STRING)
 _DIM = 2  # of each axis: a fact of a profile depends on no size
 
@@ -45,7 +51,7 @@ def cases(table: Table, most: int) -> list[Case]:
     If there are more, they are taken at even distances.
     """
     schema = onnx.defs.get_schema(table.operator, table.version, "")
-    operands = [schema.inputs[i].name for i in OPERATORS[table.operator].sizes]
+    operands = [given.name for given in schema.inputs if given.name in PARAMETERS]
     computing: list[Mapping[str, Any]] = []
     others: list[Mapping[str, Any]] = []
     for row in table.rows:
@@ -54,6 +60,11 @@ def cases(table: Table, most: int) -> list[Case]:
             (computing if computes else others).append(row)
     rows = [*_thinned(others, most), *_thinned(computing, most)]
     return [case for row in rows if (case := _case(table, schema, row)) is not None]
+
+
+def parameters(cases: Sequence[Case]) -> set[str]:
+    """Return the inputs of an operator that say what it does, and need no size."""
+    return {v for case in cases for key, v in case.atoms if key == "computed" and v in PARAMETERS}
 
 
 def _counts(row: Mapping[str, Any]) -> bool:
@@ -83,20 +94,33 @@ def _case(table: Table, schema: onnx.defs.OpSchema, row: Mapping[str, Any]) -> C
     constant = constant[: len(inputs)]
     if inputs and all(c for c, v in zip(constant, inputs, strict=True) if v is not None):
         return None
-    attributes = {
-        name: row[f"attr_{name}"]
-        for name, known in schema.attributes.items()
-        if known.type in _COUNTED and row.get(f"attr_{name}") is not None
-    }
+    attributes = _attributes(schema, row)
     use = Use(table.operator, inputs, [_output(row, inputs)], attributes, constant)
     if use.dtype is not None and use.dtype.name.lower() not in TYPES:
         return None
     axis, rank = attributes.get("axis"), 0 if use.data is None else use.data.rank or 0
     if axis is not None and not -rank <= axis < rank:
         return None  # ONNX has no such node
-    sizes = OPERATORS[table.operator].sizes
-    computes = any(i < len(inputs) and inputs[i] is not None and not constant[i] for i in sizes)
+    named = zip(schema.inputs, constant, strict=False)
+    computes = any(given.name in PARAMETERS and not known for given, known in named)
     return Case(use, bool(row["ran"]), frozenset(_atoms(use, schema)), computes)
+
+
+def _attributes(schema: onnx.defs.OpSchema, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the attributes of a node; those of lists are empty, as tables have no lists."""
+    found: dict[str, Any] = {}
+    for name, known in schema.attributes.items():
+        if known.type in _COUNTED and row.get(f"attr_{name}") is not None:
+            found[name] = row[f"attr_{name}"]
+        elif known.type == _INTS and row.get(f"attr_{name}_is_none") is False:
+            found[name] = ()
+    rank = next((row[name] for name in _RANKS if name in row), None)
+    if "axis" in schema.attributes and "axis" not in found and rank:
+        for first in ("attr_axis_is_zero", "axis_is_zero", "first_axis"):
+            if first in row:
+                inner = row.get("attr_axis_is_one") or (rank > 2 and row.get("last_axis") is False)
+                found["axis"] = 0 if row[first] else 1 if inner else rank - 1
+    return found
 
 
 def _inputs(
@@ -116,12 +140,18 @@ def _inputs(
         for i in range(row.get("num_inputs", 2)):
             yield _tensor(dtype, rank or 0), i < len(of_each) and bool(of_each[i])
     elif rank is not None and make is None:
-        yield _tensor(dtype, rank), bool(constant)
+        yield _tensor(dtype, rank, 1 if _is_stretched(name, row) else _DIM), bool(constant)
     else:
         array = np.zeros(1, np.int64) if make is None else np.asarray(make(row), np.int64)
         value = TensorValue.of(array)
         value = TensorValue(dtype or ir.DataType.INT64, value.shape, value.content)
         yield value if constant else TensorValue(value.dtype, value.shape), bool(constant)
+
+
+def _is_stretched(name: str, row: Mapping[str, Any]) -> bool:
+    """Return whether a row says that an input is broadcast to another one."""
+    begin = _OPERAND.get(name, name.lower()) + "_broadcasting_to_"
+    return any(value is True for key, value in row.items() if key.startswith(begin))
 
 
 def _dtype(
@@ -133,8 +163,8 @@ def _dtype(
     return ir.DataType[told] if told in ir.DataType.__members__ else None
 
 
-def _tensor(dtype: ir.DataType | None, rank: int) -> TensorValue:
-    shape = TensorValue.of(np.zeros([_DIM] * rank, np.int8)).shape
+def _tensor(dtype: ir.DataType | None, rank: int, size: int = _DIM) -> TensorValue:
+    shape = TensorValue.of(np.zeros([size] * rank, np.int8)).shape
     return TensorValue(dtype, shape)
 
 
@@ -175,10 +205,15 @@ def _columns(row: Mapping[str, Any]) -> np.ndarray:
 
 
 _OPERANDS: Mapping[tuple[str, str], Callable[[Mapping[str, Any]], Any]] = {
+    ("Slice", "starts"): lambda row: (
+        [int(row["starts_equal_shape"])] * (1 if row["axes_is_single"] else row["data_dim"])
+    ),
     ("Slice", "steps"): _steps,
     ("Slice", "axes"): lambda row: range(1 if row["axes_is_single"] else row["data_dim"]),
     ("Pad", "pads"): _pads,
-    ("Reshape", "shape"): lambda row: [_DIM] * row["shape_len"],
+    ("Reshape", "shape"): lambda row: (
+        [_DIM] * row["shape_len"] if not row["shape_has_zero"] else [0] * row["shape_len"]
+    ),
     ("Expand", "shape"): lambda row: [_DIM] * row["shape_len"],
     ("Squeeze", "axes"): lambda row: range(
         0 if row["axes_is_empty"] else 1 + row["axes_len_greater_than_one"]
@@ -205,18 +240,27 @@ def _atoms(use: Use, schema: onnx.defs.OpSchema) -> Iterator[Atom]:
     ]
     inputs = [*use.inputs, *[None] * len(names)]
     constant = [*use.is_constant, *[True] * len(names)]
-    if any(
-        t is not None and t.shape == () and not c for t, c in zip(inputs, constant, strict=False)
-    ):
+    read = [t for t, known in zip(inputs, constant, strict=False) if not known]
+    if any(t is not None and t.shape == () for t in [*read, *use.outputs]):
         yield "scalars", True
+    for name, known in schema.attributes.items():
+        if known.type == _INTS and not known.required and name not in use.attributes:
+            yield "absent", name
     for i, name in enumerate(names):
         if not single[i]:
             continue
-        if inputs[i] is None:
+        given = inputs[i]
+        if given is None:
             yield "absent", name
-        else:
-            yield ("constant" if constant[i] else "computed"), name
+            continue
+        yield ("constant" if constant[i] else "computed"), name
+        if name not in PARAMETERS and len(use.inputs) > 1 and given.rank is not None:
+            yield f"rank_of.{name}", given.rank
+            if given.shape == use.outputs[0].shape:
+                yield "whole", name
     for name, value in use.attributes.items():
+        if value == ():
+            continue
         behind = name == "axis" and value < 0 and use.data is not None
         yield f"attributes.{name}", value + (use.data.rank or 0) if behind and use.data else value
     yield from _of_operands(use, inputs)
@@ -231,6 +275,10 @@ def _of_operands(use: Use, inputs: list[TensorValue | None]) -> Iterator[Atom]:
         if axes is not None and axes.static_shape is not None:
             count = int(np.prod(axes.static_shape))
         yield from (("axes", least) for least in range(2, 1 + min(count or 0, 3)))
+    if op == "Slice" and inputs[1] is not None and inputs[1].constant is not None:
+        yield from [("last", True)] * bool((inputs[1].constant == _DIM - 1).any())
+    if op == "Reshape" and inputs[1] is not None and inputs[1].constant is not None:
+        yield from [("zeros", True)] * bool((inputs[1].constant == 0).any())
     if op == "Slice" and inputs[4] is not None and inputs[4].constant is not None:
         yield from (("steps", int(s)) for s in set(inputs[4].constant.ravel().tolist()))
     if op == "Pad" and inputs[1] is not None and inputs[1].constant is not None:

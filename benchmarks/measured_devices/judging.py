@@ -54,8 +54,8 @@ class Judged:
 
 def counted(cases: Sequence[Case], target: Target) -> list[Case]:
     """Return the cases that count for a profile."""
-    op = cases[0].use.op_type
-    return [c for c in cases if target.limits_of(op).computed or not c.computes]
+    takes_computed = any(_takes(case, target) for case in cases if case.computes)
+    return [case for case in cases if takes_computed or not case.computes]
 
 
 def judged(cases: Sequence[Case], target: Target) -> Judged:

@@ -6,9 +6,9 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from benchmarks.measured_devices.cases import TYPES, Case
+from benchmarks.measured_devices.cases import TYPES, Case, parameters
 from benchmarks.measured_devices.learning import Facts, Limits, learnt
-from onnx_scatterx.operators import SCATTERS
+from onnx_scatterx.operators import OPERATORS, SCATTERS
 from onnx_scatterx.targets import STANDARD, target_from
 
 _WIDTH = 100  # letters in a line
@@ -19,7 +19,7 @@ def profile(head: str, measured: Mapping[str, Sequence[Case]]) -> str:
     limits = {operator: learnt(cases) for operator, cases in sorted(measured.items())}
     limits = {operator: found for operator, found in limits.items() if found.taken}
     highest = target_from(tomllib.loads(head), {"standard": STANDARD}).max_rank
-    names = [f'"{operator}",' for operator in limits]
+    names = [f'"{operator}",' for operator in sorted({*limits, "Constant"})]
     lines = [head.rstrip(), "operators = [", *_filled(names), "]", ""]
     for operator, found in limits.items():
         keys = [*_keys(operator, found, measured[operator], highest)]
@@ -66,8 +66,10 @@ def _keys(
             yield f"reductions = [{', '.join(map(_toml, sorted(others)))}]"
         else:
             left.append(facts)
-    if not limits.computed:
+    if not limits.computed and OPERATORS[operator].sizes:
         yield "computed = false"
+    elif not limits.computed:
+        left.insert(0, {"computed": frozenset(parameters(cases))})
     tables = [*map(_table, left)]
     if len(tables) == 1:
         yield f"refused = [{tables[0]}]"
@@ -80,18 +82,18 @@ def _keys(
 def _table(facts: Facts) -> str:
     """Return a use that is refused."""
     told: dict[str, str] = {}
-    attributes = []
+    named: dict[str, list[str]] = {}
     for key, values in sorted(facts.items()):
         given = sorted(values)
         text = f"[{', '.join(map(_toml, given))}]"
-        if key.startswith("attributes."):
-            attributes.append(f"{key.removeprefix('attributes.')} = {text}")
-        elif key in ("scalars", "uneven"):
+        if "." in key:
+            outer, inner = key.split(".")
+            named.setdefault(outer, []).append(f"{inner} = {text}")
+        elif key in ("scalars", "uneven", "last", "zeros"):
             told[key] = "true"
         else:
             told[key] = str(min(given)) if key == "axes" else text
-    if attributes:
-        told["attributes"] = f"{{{', '.join(attributes)}}}"
+    told |= {key: f"{{{', '.join(texts)}}}" for key, texts in named.items()}
     return f"{{{', '.join(f'{key} = {text}' for key, text in told.items())}}}"
 
 

@@ -15,7 +15,8 @@ lies in. The source of a cell is a ``View`` of a tensor, or two, ``Reduced``. A 
 **What it may ask.** A ``Context`` has what is known of the values and scatters of the graph, the
 target, and what writes nodes. A ``Planner`` also has the best plans for parts of a region.
 ``Facts`` prove inequalities. A ``TensorValue`` is what is known of a tensor. ``made_by`` and
-``written`` read a node of the model, ``described`` says what is known of its operator, ``reached``
+``written`` read a node of the model, ``described`` says what is known of its operator,
+``is_lacked`` whether the target has none or a slow one, ``reached``
 walks over nodes, and ``rounds`` parts updates that collide.
 
 **Its answer.** A ``Plan`` is a function that writes nodes; their number is its cost. Only where

@@ -60,9 +60,9 @@ _LIMITS: dict[str, type] = {
 _SLOW = {"types": list, "reductions": list}
 _REFUSED: dict[str, type] = {
     name: dict
-    if name == "attributes"
+    if name in ("attributes", "rank_of")
     else bool
-    if name in ("scalars", "uneven")
+    if name in ("scalars", "uneven", "last", "zeros")
     else int
     if name == "axes"
     else list
@@ -129,8 +129,14 @@ def _check_refused(table: Any, op_type: str) -> None:
     if schema is None:
         return
     inputs = [given.name for given in schema.inputs]
-    for key in ("absent", "constant", "computed"):
-        _check_names(table.get(key, []), f"{place}.{key}", inputs, f"an input of {op_type}")
+    for key in ("constant", "computed", "whole", "rank_of"):
+        _check_names([*table.get(key, [])], f"{place}.{key}", inputs, f"an input of {op_type}")
+    for name, ranks in table.get("rank_of", {}).items():
+        if not isinstance(ranks, list) or not all(isinstance(r, int) for r in ranks):
+            what = f"{place}.rank_of.{name} is a list of numbers"
+            raise ScatterXError(f"{what}, not {reprlib.repr(ranks)}")
+    names, known = [*inputs, *schema.attributes], f"an input or an attribute of {op_type}"
+    _check_names(table.get("absent", []), f"{place}.absent", names, known)
     for name, values in table.get("attributes", {}).items():
         known = f"an attribute of {op_type}"
         _check_names([name], f"{place}.attributes", list(schema.attributes), known)

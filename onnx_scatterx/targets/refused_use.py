@@ -30,21 +30,29 @@ class RefusedUse:
     """Element types of the indices, or of the bounds of a Slice."""
     ranks: frozenset[int] | None = None
     scalars: bool | None = None
-    """Whether an input that is not a constant has no dims."""
+    """Whether an output, or an input that is not a constant, has no dims."""
     axes: int | None = None
     """It names at least so many axes."""
     steps: frozenset[int] | None = None
     """A Slice has one of these steps; -1 stands for all that are negative."""
+    last: bool | None = None
+    """Whether a Slice begins at the last element of an axis."""
     columns: frozenset[int] | None = None
     """The indices of a GatherND or ScatterND have so many columns."""
     uneven: bool | None = None
     """Whether a Pad adds other numbers of elements before an axis than behind it."""
+    zeros: bool | None = None
+    """Whether the shape of a Reshape has a 0."""
     absent: frozenset[str] | None = None
-    """Inputs that are absent, by the names in ONNX's schema."""
+    """Inputs and attributes that are absent, by the names in ONNX's schema."""
     constant: frozenset[str] | None = None
     """Inputs that are constants."""
     computed: frozenset[str] | None = None
     """Inputs that are not constants."""
+    whole: frozenset[str] | None = None
+    """Inputs that have the shape of the output."""
+    rank_of: tuple[tuple[str, frozenset[int]], ...] = ()
+    """Inputs, and how many dims each of them may have."""
     attributes: tuple[tuple[str, frozenset[Any]], ...] = ()
     """Attributes, and the values that each of them may have."""
 
@@ -59,9 +67,10 @@ class RefusedUse:
         given: dict[str, Any] = {
             k: frozenset(v) if isinstance(v, list) else v for k, v in table.items()
         }
-        named = given.pop("attributes", {})
-        values = tuple((name, frozenset(values)) for name, values in sorted(named.items()))
-        return cls(**given, attributes=values)
+        for key in ("attributes", "rank_of"):
+            named = given.pop(key, {}).items()
+            given[key] = tuple((name, frozenset(values)) for name, values in sorted(named))
+        return cls(**given)
 
     def __str__(self) -> str:
         told = [
@@ -73,12 +82,16 @@ class RefusedUse:
             ("without {}", self.absent),
             ("with constant {}", self.constant),
             ("with computed {}", self.computed),
+            ("with {} of the output's shape", self.whole),
+            *((f"with {name} of {{}} dims", ranks) for name, ranks in self.rank_of),
             *((f"with {name} = {{}}", values) for name, values in self.attributes),
         ]
         words = [text.format(_listed(values)) for text, values in told if values]
         words += ["of scalars"] if self.scalars else []
         words += [f"of {self.axes} axes or more"] if self.axes is not None else []
         words += ["of uneven pads"] if self.uneven else []
+        words += ["to a shape with 0"] if self.zeros else []
+        words += ["from the last element"] if self.last else []
         return ", ".join(words)
 
 

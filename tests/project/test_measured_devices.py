@@ -47,7 +47,7 @@ def cuts(ran: Callable[[Row], bool]) -> list[Case]:
             **{"starts_is_constant": starts, "ends_is_constant": ends, "axes_is_constant": True},
             **{"steps_is_constant": True, "axes_is_single": single, "steps_all_ones": steps},
             **{"steps_is_neg_one": not steps, "steps_is_none": False, "axes_is_none": False},
-            "data_is_fixed_shape": True,
+            **{"data_is_fixed_shape": True, "starts_equal_shape": False},
         }
         rows += [{**row, "ran": ran(row)}] * 4
     return cases(Table("Slice", 13, tuple(rows)), 1000)

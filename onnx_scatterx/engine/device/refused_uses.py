@@ -46,7 +46,7 @@ def _has_index_type(use: Use, types: frozenset[str]) -> bool:
 
 def _has_scalars(use: Use, wanted: bool) -> bool:
     inputs = [t for i, t in enumerate(use.inputs) if t is not None and not _is_constant(use, i)]
-    return wanted == any(t.shape == () for t in inputs)
+    return wanted == any(t.shape == () for t in [*inputs, *use.outputs])
 
 
 def _names_axes(use: Use, least: int) -> bool:
@@ -70,6 +70,23 @@ def _has_step(use: Use, steps: frozenset[int]) -> bool:
     return any(max(int(s), -1) in steps for s in given.constant.ravel())
 
 
+def _begins_last(use: Use, wanted: bool) -> bool:
+    data, starts, axes = (_input(use, i) for i in (0, 1, 3))
+    sizes = None if data is None else data.static_shape
+    if sizes is None or starts is None or starts.constant is None:
+        return True
+    at = range(len(sizes)) if axes is None else axes.constant
+    if at is None:
+        return True
+    pairs = zip(starts.constant.ravel(), np.ravel(at), strict=True)
+    return wanted == any(int(s) in (-1, sizes[int(a)] - 1) for s, a in pairs)
+
+
+def _has_zeros(use: Use, wanted: bool) -> bool:
+    shape = _input(use, 1)
+    return shape is None or shape.constant is None or wanted == bool((shape.constant == 0).any())
+
+
 def _has_columns(use: Use, columns: frozenset[int]) -> bool:
     indices = _input(use, 1)
     shape = None if indices is None else indices.static_shape
@@ -85,7 +102,9 @@ def _is_uneven(use: Use, wanted: bool) -> bool:
 
 
 def _lacks(use: Use, names: frozenset[str]) -> bool:
-    return any(_input(use, i) is None for i in _places(use, names))
+    known = onnx.defs.get_schema(use.op_type).attributes if onnx.defs.has(use.op_type) else {}
+    is_lacked = any(name in known and name not in use.attributes for name in names)
+    return is_lacked or any(_input(use, i) is None for i in _places(use, names))
 
 
 def _has_constant(use: Use, names: frozenset[str]) -> bool:
@@ -97,6 +116,21 @@ def _has_computed(use: Use, names: frozenset[str]) -> bool:
     return any(_input(use, i) is not None and not _is_constant(use, i) for i in places)
 
 
+def _has_whole(use: Use, names: frozenset[str]) -> bool:
+    result = use.outputs[0].shape if use.outputs else None
+    given = [_input(use, i) for i in _places(use, names)]
+    shapes = [t.shape for t in given if t is not None]
+    return result is None or any(shape is None or shape == result for shape in shapes)
+
+
+def _has_ranks(use: Use, rank_of: tuple[tuple[str, frozenset[int]], ...]) -> bool:
+    for name, ranks in rank_of:
+        given = [_input(use, i) for i in _places(use, frozenset({name}))]
+        if not any(t is not None and (t.rank is None or t.rank in ranks) for t in given):
+            return False
+    return True
+
+
 _FACTS: dict[str, Callable[[Use, Any], bool]] = {
     "types": _has_type,
     "index_types": _has_index_type,
@@ -104,11 +138,15 @@ _FACTS: dict[str, Callable[[Use, Any], bool]] = {
     "scalars": _has_scalars,
     "axes": _names_axes,
     "steps": _has_step,
+    "last": _begins_last,
+    "zeros": _has_zeros,
     "columns": _has_columns,
     "uneven": _is_uneven,
     "absent": _lacks,
     "constant": _has_constant,
     "computed": _has_computed,
+    "whole": _has_whole,
+    "rank_of": _has_ranks,
 }
 
 

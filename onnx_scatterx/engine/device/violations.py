@@ -18,6 +18,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis import Knowledge, Scope, TensorValue
 from onnx_scatterx.engine.budget import within_limits
 from onnx_scatterx.engine.device.uses import Use, is_of_any_sign
+from onnx_scatterx.engine.terms import Facts
 from onnx_scatterx.graphs import (
     called_function,
     constant,
@@ -249,9 +250,8 @@ class _Checker:
         attributes = {k: a.value for k, a in node.attributes.items() if not a.is_ref()}
         is_constant = [constant(v, self._overridable) is not None for v in node.inputs]
         outputs = [self.of(v) for v in node.outputs]
-        facts = {} if scope is None else {"facts": scope.facts}
+        facts = Facts() if scope is None else scope.facts
         sign = is_of_any_sign(node)
         data = node.inputs[0] if node.inputs else None
         inner = data not in self._inputs or node.outputs[0] not in self._outputs
-        known = {"of_any_sign": sign, "is_inner": inner}
-        return Use(name, inputs, outputs, attributes, is_constant, **facts, **known)
+        return Use(name, inputs, outputs, attributes, is_constant, facts, sign, inner)

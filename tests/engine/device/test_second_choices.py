@@ -38,6 +38,17 @@ FACTS = [
     ("axes = 2", "Squeeze", [tensor(1, 1)], [tensor(1)]),
     ("steps = [-1]", "Slice", [*CUT, numbers(-2)], [*CUT, numbers(2)]),
     ("steps = [1]", "Slice", CUT, [*CUT, numbers(2)]),
+    ("last = true", "Slice", [tensor(4, 4), numbers(3), *CUT[2:]], CUT),
+    ("last = true", "Slice", [tensor(4, 4), numbers(-1), *CUT[2:]], CUT),
+    (
+        "last = true",
+        "Slice",
+        [tensor(4, 2), numbers(0, 1), numbers(4, 2)],
+        [tensor(4, 2), numbers(0, 0), numbers(4, 2)],
+    ),
+    ('whole = ["B"]', "Add", [tensor(1), tensor(2)], [tensor(2), tensor(1)]),
+    ("rank_of = {B = [1]}", "Add", [tensor(2, 2), tensor(2)], [tensor(2), tensor(2, 2)]),
+    ("zeros = true", "Reshape", [tensor(4, 4), numbers(0, 4)], [tensor(4, 4), numbers(-1)]),
     ("columns = [1]", "GatherND", [tensor(4, 4), tensor(3, 1)], [tensor(4, 4), tensor(3, 2)]),
     ("uneven = true", "Pad", [tensor(4), numbers(1, 0)], [tensor(4), numbers(1, 1)]),
     ('absent = ["B"]', "Conv", [tensor(1)] * 2, [tensor(1)] * 3),
@@ -51,7 +62,10 @@ def test_a_fact_of_a_refused_use(
     fact: str, op: str, refused: list[TensorValue], taken: list[TensorValue]
 ) -> None:
     target = target_of(f"standard, limits.{op}.refused = [{{{fact}}}]")
-    told = [list(Use(op, given, given[:1]).objections(target)) for given in (refused, taken)]
+    told = [
+        list(Use(op, given, [tensor(2)] if "whole" in fact else given[:1]).objections(target))
+        for given in (refused, taken)
+    ]
     assert len(told[0]) == 1, told
     assert told[0][0].startswith(f"{op} ")
     assert told[1] == []
@@ -65,6 +79,12 @@ def test_an_attribute_of_a_refused_use(axis: int | None, refused: bool) -> None:
     use = Use("LogSoftmax", [tensor(2, 3)], [tensor(2, 3)], given)
     told = ["LogSoftmax with axis = 1"] if refused else []
     assert list(use.objections(target)) == told
+
+
+def test_an_attribute_that_is_absent() -> None:
+    target = target_of('standard, limits.Transpose.refused = [{absent = ["perm"]}]')
+    uses = [Use("Transpose", [tensor(2)], [tensor(2)], given) for given in ({}, {"perm": [0]})]
+    assert [len([*use.objections(target)]) for use in uses] == [1, 0]
 
 
 def test_all_facts_of_a_table_must_hold() -> None:
@@ -94,7 +114,7 @@ def test_another_type_is_written_if_only_the_type_of_a_use_is_refused() -> None:
         ('{types = ["int46"]}', "'int46', which is not an element type"),
         ('{ranks = ["3"]}', "limits.Pad.refused.ranks has '3', not a number"),
         ("{axes = 0}", "limits.Pad.refused.axes is at least 1, not 0"),
-        ('{absent = ["value"]}', "'value', which is not an input of Pad"),
+        ('{absent = ["value"]}', "'value', which is not an input or an attribute of Pad"),
         ('{attributes = {modes = ["wrap"]}}', "'modes', which is not an attribute of Pad"),
         ('{attributes = {mode = "wrap"}}', "mode is a list of numbers or texts, not 'wrap'"),
     ],
