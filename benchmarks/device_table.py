@@ -80,7 +80,7 @@ class Subject:
             model = ir.external_data.load_to_model(load(self._path))
             return with_sizes(model, self.feeds), ()
         result = optimize(self.form(FORMS[0])[0], target=target)
-        return result.model, tuple(str(v) for v in result.report.violations if not v.on_host)
+        return result.model, tuple(str(v) for v in result.report.violations if not v.is_taken)
 
 
 def feeds_of(path: Path) -> dict[str, np.ndarray]:

@@ -16,8 +16,9 @@ lies in. The source of a cell is a ``View`` of a tensor, or two, ``Reduced``. A 
 target, and what writes nodes. A ``Planner`` also has the best plans for parts of a region.
 ``Facts`` prove inequalities. A ``TensorValue`` is what is known of a tensor; a symbol may be an
 ``ElementOf`` a tensor. ``made_by`` and ``attribute_of`` read a node of the model, ``described``
-says what is known of its operator, such as how ``Rows`` run through it, ``reached`` walks over
-nodes, and ``rounds`` parts updates that collide.
+says what is known of its operator, such as how ``Rows`` run through it, ``is_lacked`` whether the
+target has none or a slow one. ``reached`` walks over nodes, and ``rounds`` parts updates that
+collide.
 
 **Its answer.** A ``Plan`` is a function that writes nodes; their number is its cost. Only where
 time is weighed, ``Work`` says how much the nodes move. ``cheapest`` chooses among plans. A
@@ -38,6 +39,7 @@ from onnx_scatterx.engine.analysis import ElementOf as ElementOf
 from onnx_scatterx.engine.analysis import Shape as Shape
 from onnx_scatterx.engine.analysis import TensorValue as TensorValue
 from onnx_scatterx.engine.device import Work as Work
+from onnx_scatterx.engine.device import is_lacked as is_lacked
 from onnx_scatterx.engine.lift import Gather as Gather
 from onnx_scatterx.engine.lift import Scatter as Scatter
 from onnx_scatterx.engine.mosaic import Cell as Cell
@@ -73,7 +75,6 @@ from onnx_scatterx.operators import described as described
 from onnx_scatterx.text import Detail as Detail
 from onnx_scatterx.text import Reason as Reason
 from onnx_scatterx.text import Refusal as Refusal
-from onnx_scatterx.text import RefusedError as RefusedError
 from onnx_scatterx.text import attempt as attempt
 from onnx_scatterx.text import granted as granted
 from onnx_scatterx.text import only as only

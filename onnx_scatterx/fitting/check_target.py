@@ -31,7 +31,7 @@ def check_target(job: Job) -> bool:
     pairs = violating_nodes(job.model, target, knowledge)
     found = [*_of_opset(job.model, target, job.proven), *(violation for _, violation in pairs)]
     job.violations = tuple(dict.fromkeys(found))
-    job.refused = {n for n, violation in pairs if n is not None and not violation.on_host}
+    job.refused = {n for n, violation in pairs if n is not None and not violation.is_taken}
     return False
 
 

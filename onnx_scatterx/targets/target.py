@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import onnx.defs
+import onnx_ir as ir
 
 from onnx_scatterx.targets.limits import NO_LIMITS, OperatorLimits
 
@@ -72,11 +73,23 @@ class Target:
 
         ``ScatterX`` is named without its domain, as the operators of the default domain are.
         """
-        if op_type in self.avoid or not self.limits_of(op_type).native:
+        limits = self.limits_of(op_type)
+        if op_type in self.avoid or not limits.native or limits.slow is True:
             return False
         if op_type in NEW:
             return op_type in self.extra or op_type in (self.operators or ())
         return self.operators is None or op_type in self.operators
+
+    def lacks(self, op_type: str, dtype: ir.DataType | None, reduction: str = "none") -> bool:
+        """Return whether it has no operator for an element type, or one that is slow.
+
+        >>> from onnx_scatterx.targets.limits import SlowUse
+        >>> slow = SlowUse(reductions=frozenset({"add"}))
+        >>> npu = Target("npu", limits={"ScatterND": OperatorLimits(slow=slow)})
+        >>> npu.lacks("ScatterND", ir.DataType.FLOAT, "add"), npu.lacks("ScatterND", None)
+        (True, False)
+        """
+        return not self.has(op_type) or self.limits_of(op_type).is_slow(dtype, reduction)
 
     def limits_of(self, op_type: str) -> OperatorLimits:
         """Return the limits of an operator."""
@@ -94,19 +107,35 @@ class Target:
         spelled = {_last_with_axes(op_type, newest) for op_type in named}
         yield from sorted({*spelled, *(() if self.max_opset is None else (newest,))})
 
+    def inside(self) -> Target:
+        """Return the target as it is for the graphs of bodies and functions.
+
+        >>> writes = {"TensorScatter": OperatorLimits(inner=False)}
+        >>> npu = Target("npu", extra=frozenset({"TensorScatter"}), limits=writes)
+        >>> npu.has("TensorScatter"), npu.inside().has("TensorScatter")
+        (True, False)
+        """
+        if self.limits_of("TensorScatter").inner:
+            return self
+        return replace(self, extra=self.extra - {"TensorScatter"})
+
     def with_host(self) -> Target:
-        """Return the target with its host, which runs what the device itself does not.
+        """Return the target with its host, which runs what the device itself does not, or slowly.
 
         >>> npu = Target("npu", limits={"Where": OperatorLimits(native=False)})
         >>> npu.has("Where"), npu.with_host().has("Where")
         (False, True)
         """
-        limits = {op_type: replace(given, native=True) for op_type, given in self.limits.items()}
+        limits = {
+            op_type: replace(given, native=True, slow=False)
+            for op_type, given in self.limits.items()
+        }
         return self if limits == self.limits else replace(self, limits=limits)
 
     def with_all_operators(self) -> Target:
         """Return the target as if it had all operators without limits, but for those it misreads.
 
+        The limits of ScatterX and TensorScatter stay, as other forms take their place.
         A model with any other of them is refused, and none is computed wrongly. Ranks count unless
         ONNX Runtime runs the model: it runs itself what an execution provider refuses.
 
@@ -119,7 +148,7 @@ class Target:
             host,
             operators=None,
             avoid=frozenset(op for op in self.misread if not host.has(op)),
-            limits={op: given for op, given in host.limits.items() if op in self.misread},
+            limits={op: given for op, given in host.limits.items() if op in self.misread | NEW},
             max_rank=None if self.onnxruntime else self.max_rank,
             static_only=False,
         )

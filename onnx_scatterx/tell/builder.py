@@ -18,6 +18,7 @@ from onnx_scatterx.engine.passes import LAST_WINS, NUMBER, Job
 from onnx_scatterx.engine.plan import NodeOutcome, Outcome, work_text
 from onnx_scatterx.engine.quantizers import QUANTIZED
 from onnx_scatterx.engine.terms import Symbol
+from onnx_scatterx.engine.write import caches_of
 from onnx_scatterx.graphs import all_nodes, attribute_of
 from onnx_scatterx.operators import needed
 from onnx_scatterx.tell.duplicates import Duplicates, duplicates_of
@@ -115,6 +116,7 @@ def report_of(
         **job.lowered._asdict(),
         needs_runtime=needed(new) if job.fusions is not None else None,
         modified=job.modified,
+        cache_pairs=tuple(caches_of(job.model.graph).items()),
     )
 
 

@@ -85,6 +85,8 @@ class Report(ShownInTables):
     about: About | None = field(default=None, compare=False)
     by_standard: int | None = None
     """How many scatters ``standard`` removes, if some became ScatterX and it was tried."""
+    cache_pairs: tuple[tuple[str, str], ...] = ()
+    """The inputs of the result that scatters update, with the outputs that they become."""
     modified: bool = field(default=False, compare=False)
     """Whether a pass changed the model."""
 
@@ -119,6 +121,7 @@ class Report(ShownInTables):
             "ops": {"before": dict(self.ops_before), "after": dict(self.ops_after)},
             **plain_fields(self, f"assumptions {behind} needs_runtime"),
             "fixed": dict(self.fixed),
+            "cache_pairs": dict(self.cache_pairs),
             **plain_fields(self, "to_fix advice"),
         }
 

@@ -16,8 +16,6 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.rules import (
-    Reason,
-    RefusedError,
     Shape,
     Term,
     attempt,
@@ -39,23 +37,29 @@ from onnx_scatterx.rewrites.helpers.whole import Has, Whole, same_but_ones
 
 def in_order(part: Part) -> Whole:
     """Reshape, Flatten, Squeeze, Unsqueeze, Identity: the elements in their order."""
-    source, facts = part.input(0), part.facts
-    old, new, axis = part.rows.shape(source), part.shape, part.axis
-    before, behind = _count(new[:axis]), _count(new[axis + 1 :])
-    for at in range(len(old)):
-        if not facts.equal(_count(old[:at]), before):
-            continue
-        if facts.equal(_count(old[at + 1 :]), behind):
-            x = attempt(partial(part.followed, 0, at))
-            if isinstance(x, Whole):
-                return _shaped(part, x)
-        repeated = _repeated(part, old, at, behind)
-        if repeated:
-            x = attempt(partial(part.rows.of_repeated, source, at, repeated, part.has))
-            if isinstance(x, Whole):
-                dims = (*x.dims, *range(part.rows.depth - repeated, part.rows.depth))
-                return _shaped(part, replace(x, dims=dims))
-    raise RefusedError(Reason.NO_RULE)
+    places = range(len(part.rows.shape(part.input(0))))
+    found = (_from_axis(part, at) for at in places)
+    return granted(next((x for x in found if x is not None), None))
+
+
+def _from_axis(part: Part, at: int) -> Whole | None:
+    """Return all rows of a tensor in another shape, if they run along an axis of the input."""
+    old, axis, facts = part.rows.shape(part.input(0)), part.axis, part.facts
+    before, behind = _count(part.shape[:axis]), _count(part.shape[axis + 1 :])
+    if not facts.equal(_count(old[:at]), before):
+        return None
+    if facts.equal(_count(old[at + 1 :]), behind):
+        x = attempt(partial(part.followed, 0, at))
+        if isinstance(x, Whole):
+            return _shaped(part, x)
+    repeated = _repeated(part, old, at, behind)
+    if not repeated:
+        return None
+    x = attempt(partial(part.rows.of_repeated, part.input(0), at, repeated, part.has))
+    if not isinstance(x, Whole):
+        return None
+    dims = (*x.dims, *range(part.rows.depth - repeated, part.rows.depth))
+    return _shaped(part, replace(x, dims=dims))
 
 
 def _count(sizes: Sequence[Term]) -> Term:

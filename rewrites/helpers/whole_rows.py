@@ -32,9 +32,7 @@ from onnx_scatterx.engine.rules import (
     Facts,
     Gather,
     MultiplyAdds,
-    Reason,
     Refusal,
-    RefusedError,
     Shape,
     Term,
     attempt,
@@ -337,14 +335,20 @@ class WholeRows:
         found = [row for row in given if row is not None]
         refuse_unless(all(row.dim == axis and row.row < self.depth for row in found))
         refuse_unless(1 <= len(found) <= 3)
-        for rows in permutations(found):
+        orders = filter(self._gives(target, size, facts), permutations(found))
+        return list(granted(next(orders, None)))
+
+    def _gives(self, target: Term, size: Term, facts: Facts) -> Callable[[tuple[Row, ...]], bool]:
+        """Return a test of rows that give a position, row by row, on an axis of a size."""
+
+        def gives(rows: tuple[Row, ...]) -> bool:
             position = term(0)
             for row in rows:
                 position = position * self.extents[row.row] + term(row.symbol)
             whole = math.prod(self.sizes([row.row for row in rows]), start=term(1))
-            if facts.equal(position, target) and facts.equal(whole, size):
-                return list(rows)
-        raise RefusedError(Reason.NO_RULE)
+            return facts.equal(position, target) and facts.equal(whole, size)
+
+        return gives
 
 
 def _unmoved(value: ir.Value, whole: Whole, context: Context) -> Whole:

@@ -29,9 +29,8 @@ def test_the_nearest_of_all(comparisons: list[Relation], low: int | None) -> Non
     if low is not None:
         near = near[near >= low]
     for each in comparisons:
-        near = near[
-            COMPARISONS[each.sign](near % each.modulus if each.modulus else near, each.bound)
-        ]
+        rest = near % each.modulus if each.modulus else near
+        near = near[COMPARISONS[each.sign](rest, int(each.bound))]
     with patch.object(assumption, "_TRIED", _REACH):  # none is found behind them either
         found = said.witness() if low is None else said.witness(low)
     assert found == (near[0] if near.size else None)

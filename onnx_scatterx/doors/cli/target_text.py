@@ -6,7 +6,7 @@ import math
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from onnx_scatterx.targets import WORK_LIMIT, OperatorLimits, Target
+from onnx_scatterx.targets import WORK_LIMIT, OperatorLimits, SlowUse, Target
 
 _LABEL = 14  # letters before the text
 _NOT = {
@@ -17,6 +17,7 @@ _NOT = {
     "negative": "only indices, steps or dividends that are not negative",
     "constant": "only at indices that are not constants",
     "axes_input": "only axes as an attribute",
+    "inner": "only from an input of the model to an output",
     "native": "runs on the host, a second choice",
 }
 
@@ -98,6 +99,9 @@ def _limits(limits: OperatorLimits) -> Iterable[str]:
         yield f"only steps {', '.join(map(str, sorted(limits.steps)))}"
     if isinstance(limits.native, frozenset) and limits.native:
         yield f"runs on the host, a second choice, unless of {', '.join(sorted(limits.native))}"
+    yield from _slow(limits.slow)
+    for use in limits.refused:
+        yield f"not {use}"
     for key, words in _NOT.items():
         if not getattr(limits, key):
             yield words
@@ -110,6 +114,15 @@ def _chosen_rows(target: Target) -> str:
         return "a function of them that multiplies matrices is done for them only"
     limit = WORK_LIMIT if target.work_limit is None else target.work_limit
     return f"a function of them is done for all rows, of at most {limit:g} times as many"
+
+
+def _slow(slow: bool | SlowUse) -> Iterable[str]:
+    if slow is True:
+        yield "slow, a second choice"
+    elif not isinstance(slow, bool):
+        of = "" if slow.types is None else f" of {', '.join(sorted(slow.types))}"
+        how = "" if slow.reductions is None else f" with {', '.join(sorted(slow.reductions))}"
+        yield f"slow{of}{how}, a second choice"
 
 
 def _dense(target: Target) -> str:

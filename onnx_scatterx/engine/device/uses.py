@@ -10,6 +10,7 @@ from typing import Any
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import ElementOf, TensorValue, size_name
+from onnx_scatterx.engine.device.refused_uses import is_refused
 from onnx_scatterx.engine.terms import Facts, Symbol
 from onnx_scatterx.operators import OPERATORS
 from onnx_scatterx.targets import OperatorLimits, Target
@@ -23,7 +24,8 @@ class Use:
 
     ``inputs`` and ``outputs`` are the abstract values of its tensors (None: an absent input);
     ``is_constant`` says of each input whether it is an initializer or the output of a Constant. A
-    Mod ``of_any_sign`` is only read where the result may have the sign of the number, too.
+    Mod ``of_any_sign`` is only read where the result may have the sign of the number, too. A node
+    ``is_inner`` if it does not write from an input of the model to an output of it.
     """
 
     op_type: str
@@ -33,6 +35,7 @@ class Use:
     is_constant: Sequence[bool] = ()
     facts: Facts = field(default_factory=Facts)
     of_any_sign: bool = False
+    is_inner: bool = False
 
     @property
     def data(self) -> TensorValue | None:
@@ -46,6 +49,11 @@ class Use:
     def dtype(self) -> ir.DataType | None:
         """The element type of the data."""
         return None if self.data is None else self.data.dtype
+
+    @property
+    def reduction(self) -> str:
+        """How a scatter combines an update with the element that it is written to."""
+        return str(self.attributes.get("reduction", "none"))
 
     @property
     def rank(self) -> int:
@@ -79,6 +87,13 @@ class Use:
         yield from _beyond(target.limits_of(self.op_type), self)
 
 
+def is_lacked(node: ir.Node, target: Target) -> bool:
+    """Return whether a target has no operator of a scatter or gather, or runs the node slowly."""
+    given = node.attributes.get("reduction")
+    reduction = "none" if given is None or given.is_ref() else given.as_string()
+    return target.lacks(node.op_type, node.outputs[0].dtype, reduction)
+
+
 def _leaves(tensors: Sequence[TensorValue]) -> set[Symbol]:
     return {leaf for t in tensors for dim in t.shape or () for leaf in dim.leaves()}
 
@@ -90,7 +105,7 @@ def _beyond(limits: OperatorLimits, use: Use) -> Iterator[str]:
         yield f"{name} of {dtype.name.lower()}"
     if limits.max_rank is not None and use.rank > limits.max_rank:
         yield f"{name} of rank {use.rank}"
-    reduction = str(use.attributes.get("reduction", "none"))
+    reduction = use.reduction
     if limits.reductions is not None and reduction not in limits.reductions:
         yield f'{name} with reduction="{reduction}"'
     if not limits.exclusive and use.attributes.get("exclusive"):
@@ -107,6 +122,13 @@ def _beyond(limits: OperatorLimits, use: Use) -> Iterator[str]:
         yield f"{name} with axes as an input"
     if limits.most is not None and _count(use) > limits.most:
         yield f"{name} of more than {limits.most} elements"
+    if not limits.inner and use.is_inner:
+        yield f"{name} that is not from an input of the model to an output"
+    if limits.is_slow(dtype, reduction):
+        yield f"{name}, which it runs slowly"
+    for refused in limits.refused:
+        if is_refused(use, refused):
+            yield f"{name} {refused}"
     for missing in sorted(limits.written.difference(use.attributes)):
         yield f"{name} without {missing} written"
     if not limits.negative and not use.of_any_sign and _may_be_negative(use):

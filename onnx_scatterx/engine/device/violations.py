@@ -18,6 +18,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis import Knowledge, Scope, TensorValue
 from onnx_scatterx.engine.budget import within_limits
 from onnx_scatterx.engine.device.uses import Use, is_of_any_sign
+from onnx_scatterx.engine.terms import Facts
 from onnx_scatterx.graphs import (
     called_function,
     constant,
@@ -129,7 +130,8 @@ class Violation:
     """A node or an input that the target does not take, and why.
 
     A node without a name is named by its first output. ``op`` of an input is "input", of the model
-    itself "model". ``on_host`` says that the target takes the node, and runs it on its host.
+    itself "model". ``on_host`` says that the target takes the node, and runs it on its host, and
+    ``slow`` that it runs the node slowly.
     """
 
     node: str
@@ -137,9 +139,15 @@ class Violation:
     graph: str
     why: str
     on_host: bool = False
+    slow: bool = False
 
     def __str__(self) -> str:
         return f"{self.node} ({self.op}): {self.why}"
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether the target takes the node, though on its host or slowly."""
+        return self.on_host or self.slow
 
     @property
     def is_scatter(self) -> bool:
@@ -173,6 +181,7 @@ class _Checker:
         self.model = model
         self.knowledge = knowledge
         self._overridable = overridable(model)
+        self._inputs, self._outputs = {*model.graph.inputs}, {*model.graph.outputs}
 
     def of(self, value: ir.Value) -> TensorValue:
         """Return the abstract value of a value."""
@@ -197,11 +206,17 @@ class _Checker:
                     for why in (_UNCHECKED,) if reasons is None else reasons:
                         yield node, Violation(label, node.op_type, name, why)
                     use = self._use(node, scope) if reasons == [] else None
-                    if use is not None and not self.target.limits_of(use.op_type).is_native(
-                        use.dtype
-                    ):
-                        why = f"{self.target.name} runs {use.op_type} on its host"
-                        yield node, Violation(label, use.op_type, name, why, on_host=True)
+                    if use is not None:
+                        yield from ((node, v) for v in self._second_choice(use, label, name))
+
+    def _second_choice(self, use: Use, label: str, graph: str) -> Iterator[Violation]:
+        """Yield that the target runs a use on its host, or slowly."""
+        limits, op = self.target.limits_of(use.op_type), use.op_type
+        if not limits.is_native(use.dtype):
+            why = f"{self.target.name} runs {op} on its host"
+            yield Violation(label, op, graph, why, on_host=True)
+        elif limits.is_slow(use.dtype, use.reduction):
+            yield Violation(label, op, graph, f"{self.target.name} runs {op} slowly", slow=True)
 
     def _of_input(self, value: ir.Value) -> Iterator[str]:
         shape, target = self.of(value).shape, self.target
@@ -235,6 +250,8 @@ class _Checker:
         attributes = {k: a.value for k, a in node.attributes.items() if not a.is_ref()}
         is_constant = [constant(v, self._overridable) is not None for v in node.inputs]
         outputs = [self.of(v) for v in node.outputs]
-        facts = {} if scope is None else {"facts": scope.facts}
+        facts = Facts() if scope is None else scope.facts
         sign = is_of_any_sign(node)
-        return Use(name, inputs, outputs, attributes, is_constant, **facts, of_any_sign=sign)
+        data = node.inputs[0] if node.inputs else None
+        inner = data not in self._inputs or node.outputs[0] not in self._outputs
+        return Use(name, inputs, outputs, attributes, is_constant, facts, sign, inner)

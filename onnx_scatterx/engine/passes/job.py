@@ -270,7 +270,7 @@ class Job:
                 self.names,
                 Constants(scope),
                 self.has_constant_nodes(scope),
-                self.target,
+                self.target if graph is self.model.graph else self.target.inside(),
                 self.costs,
                 self.note_planned,
                 self.settings.given["last_bits"],

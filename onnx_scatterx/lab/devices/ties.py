@@ -13,7 +13,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.files import load, save
-from onnx_scatterx.graphs import constant, overridable, written
+from onnx_scatterx.graphs import attribute_of, constant, overridable
 from onnx_scatterx.lab.devices.adapter import Outputs
 from onnx_scatterx.lab.devices.nearness import CLOSE, nearness
 from onnx_scatterx.operators import described
@@ -115,7 +115,7 @@ def _is_tied(
         gaps = np.abs(one - other).ravel()[truth.ravel() != output.ravel()]
     else:
         (scores,) = floats
-        axis = int(written(node, "axis", -1 if node.op_type == "TopK" else 0))
+        axis = int(attribute_of(node, "axis", -1 if node.op_type == "TopK" else 0))
         rows = np.moveaxis(scores, axis, -1)
         shape = list(scores.shape)
         shape[axis] = truth.size * scores.shape[axis] // scores.size

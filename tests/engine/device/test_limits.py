@@ -180,6 +180,8 @@ def test_constant_indices(indices: str, rest: str, tmp_path: Path) -> None:
 
 def test_every_key_is_tested() -> None:
     elsewhere = {"axes_input", "computed", "constant", "negative", "reductions"}
+    elsewhere |= {"refused", "slow"}  # test_second_choices.py
+    elsewhere |= {"inner"}  # test_bound_caches.py
     assert {*CASES, *elsewhere, "most", "written"} == set(KEYS)
 
 
