@@ -23,6 +23,7 @@ from onnx_scatterx.tell import Report, optimize_ir, settled
 
 __all__ = [
     "CancelTransposes",
+    "ComputeConstants",
     "DropDefaultReductions",
     "DropOverwrittenUpdates",
     "FixSizes",
@@ -181,6 +182,10 @@ class CancelTransposes(_OnePass):
 
 class FoldSizes(_OnePass):
     """With ``fix``, or for a device: replaces values that follow from fixed sizes by constants."""
+
+
+class ComputeConstants(_OnePass):
+    """For a target with limits: computes chains of constants that the target does not take."""
 
 
 class WriteOtherForms(_OnePass):

@@ -28,6 +28,7 @@ from onnx_scatterx.fitting import (
     AttachFallbacks,
     ChangeOperatorSet,
     CheckTarget,
+    ComputeConstants,
     DropDefaultReductions,
     FoldSizes,
     LowerOperatorSet,
@@ -57,7 +58,7 @@ LOWERING = (
 )
 """The passes that replace scatters and gathers. If a job is ``forbidden``, they only report."""
 
-FITTING = (FoldSizes, WriteOtherForms, MoveAboveQuantizers)
+FITTING = (FoldSizes, ComputeConstants, WriteOtherForms, MoveAboveQuantizers)
 """The passes that fit other nodes to the target. If a job ``keeps_rest``, they do not run."""
 
 FINISHING = (DropDefaultReductions, LowerRewritten, KeepApart, AttachFallbacks)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis import ElementOf, TensorValue, size_name
+from onnx_scatterx.engine.analysis import ElementOf, Scope, TensorValue, size_name
 from onnx_scatterx.engine.terms import Facts, Symbol
+from onnx_scatterx.graphs import constant, is_scatterx_domain
 from onnx_scatterx.operators import OPERATORS
 from onnx_scatterx.targets import OperatorLimits, Target
 
@@ -77,6 +78,25 @@ class Use:
             yield self.op_type
             return
         yield from _beyond(target.limits_of(self.op_type), self)
+
+
+def use_of(
+    node: ir.Node,
+    of: Callable[[ir.Value], TensorValue],
+    overridable: Collection[ir.Value],
+    scope: Scope | None,
+) -> Use:
+    """Return a node of a graph as a use; ``of`` returns what is known of a value."""
+    name = node.op_type
+    if node.domain != "" and not is_scatterx_domain(node.domain):
+        name = f"{node.domain}.{name}"
+    inputs = [None if v is None else of(v) for v in node.inputs]
+    attributes = {k: a.value for k, a in node.attributes.items() if not a.is_ref()}
+    is_constant = [constant(v, overridable) is not None for v in node.inputs]
+    outputs = [of(v) for v in node.outputs]
+    facts = {} if scope is None else {"facts": scope.facts}
+    sign = is_of_any_sign(node)
+    return Use(name, inputs, outputs, attributes, is_constant, **facts, of_any_sign=sign)
 
 
 def _leaves(tensors: Sequence[TensorValue]) -> set[Symbol]:

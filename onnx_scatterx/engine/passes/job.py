@@ -41,12 +41,13 @@ def is_unread(node: ir.Node) -> bool:
 
 
 class Lowered(NamedTuple):
-    """What was done for a user or a target that wants another operator set."""
+    """What was done for a user or a target, and where last bits may differ for it."""
 
     opset_kept: int | None = None  # of the model, if it could not be lowered
     opset_lowered: int | None = None  # to which the model was lowered for the target
     defined: tuple[str, ...] = ()  # nodes that lowering it replaced by their definitions
     other_kernels: tuple[str, ...] = ()  # nodes that ONNX Runtime computes by another kernel there
+    packed: tuple[str, ...] = ()  # nodes that read a computed constant, which ONNX Runtime packs
 
 
 class Analyses:
