@@ -41,7 +41,7 @@ def write_other_forms(job: Job) -> bool:
     modified = False
     try:
         with budget().share(1 / 4):
-            known = job.analyses.without_trust.current()
+            known = job.analyses.promised.current()
             for graph, scope in known.own_graphs():
                 as_nodes = job.has_constant_nodes(scope)
                 writer = Writer(graph, scope, job.names, constant_nodes=as_nodes, target=target)
@@ -57,7 +57,7 @@ WriteOtherForms = Pass(write_other_forms, applies=lambda s: s.target.is_limited)
 
 def _in_graph(graph: ir.Graph, known: GraphValues, writer: Writer) -> bool:
     """Write other forms in one graph; return whether any was written."""
-    modified, scope = False, known.scope
+    modified, scope, refused = False, known.scope, set[ir.Value]()
     asks = writer.target.onnxruntime and has_quantizers(graph)
     for node in list(graph):
         if not has_other_forms(node) or node.graph is None:
@@ -71,7 +71,7 @@ def _in_graph(graph: ir.Graph, known: GraphValues, writer: Writer) -> bool:
 
         with writer.graph.at(node, value.name):
             try:
-                nodes = instead_of(writer, node, scope, may=may)
+                nodes = instead_of(writer, node, scope, may=may, refused=refused)
             except _CANNOT:
                 nodes = None
             if nodes is None:

@@ -36,6 +36,10 @@ class OperatorLimits:
     native: bool | frozenset[str] = True
     most: int | None = None  # of a TopK: how many elements it finds
     written: frozenset[str] = frozenset()  # attributes that must be written, whatever their default
+    unwritten: frozenset[str] = frozenset()  # attributes that must not be written, by any value
+    zeros: frozenset[str] = frozenset()  # element types of which constants among the data must be 0
+    computed_data: bool = True  # a first input that is not a constant
+    data_rank: int | None = None  # the dims of the first input: neither fewer nor more
 
     def takes_type(self, dtype: ir.DataType) -> bool:
         """Return whether data of an element type is taken."""

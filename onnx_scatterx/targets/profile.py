@@ -42,6 +42,13 @@
     most = 3839                            # how many elements it finds
     [limits.OneHot]
     written = ["axis"]                     # attributes that must be written, even with the default
+    [limits.Split]
+    unwritten = ["axis"]                   # attributes that must not be written: only the default
+    [limits.Concat]
+    zeros = ["int64"]                      # element types of which constants must be 0
+    [limits.GatherND]
+    computed_data = false                  # the data must be a constant
+    data_rank = 2                          # and have so many dims
     [limits.Not]
     native = false                         # it runs on the host, which is a second choice
     [limits.Add]
@@ -103,13 +110,13 @@ PROFILE_KEYS: dict[str, type] = {
 _LISTS = ("add", "remove", "avoid", "operators", "misread")
 _LIMITS: dict[str, type] = {
     name: list
-    if name.endswith(("types", "reductions", "written"))
+    if name.endswith(("types", "reductions", "written", "zeros"))
     else int
-    if name in ("max_rank", "most")
+    if name in ("max_rank", "most", "data_rank")
     else bool
     for name in KEYS
 }
-_LEAST = {"max_rank": 1, "max_opset": 9, "dense_limit": 1, "most": 1}
+_LEAST = {"max_rank": 1, "data_rank": 0, "max_opset": 9, "dense_limit": 1, "most": 1}
 _REDUCTIONS = ("none", "add", "mul", "min", "max")
 _TYPES = {t.name.lower(): t for t in ir.DataType if t != ir.DataType.UNDEFINED}
 
@@ -136,13 +143,14 @@ def check_profile(content: Mapping[str, Any]) -> None:
         if not isinstance(limits, dict):
             raise ScatterXError(f"limits.{op_type} is a table, not {reprlib.repr(limits)}")
         _check(limits, _LIMITS, f"limits.{op_type}.")
-        for key in ("types", "no_types", "native"):
+        for key in ("types", "no_types", "native", "zeros"):
             given = limits.get(key)
             names = given if isinstance(given, list) else []
             _check_names(names, f"limits.{op_type}.{key}", _TYPES, "an element type")
         defaults = _with_defaults(op_type)
         what = f"an attribute of {op_type} with a default"
-        _check_names(limits.get("written", []), f"limits.{op_type}.written", defaults, what)
+        for key in ("written", "unwritten"):
+            _check_names(limits.get(key, []), f"limits.{op_type}.{key}", defaults, what)
         names = limits.get("reductions", [])
         known = f"a reduction: there are {', '.join(_REDUCTIONS)}"
         _check_names(names, f"limits.{op_type}.reductions", _REDUCTIONS, known)

@@ -17,6 +17,7 @@ _NOT = {
     "negative": "only indices, steps or dividends that are not negative",
     "constant": "only at indices that are not constants",
     "axes_input": "only axes as an attribute",
+    "computed_data": "only of data that are a constant",
     "native": "runs on the host, a second choice",
 }
 
@@ -91,6 +92,12 @@ def _limits(limits: OperatorLimits) -> Iterable[str]:
         yield f"at most {limits.most} elements found"
     if limits.written:
         yield f"only if {', '.join(sorted(limits.written))} is written"
+    if limits.unwritten:
+        yield f"only if {', '.join(sorted(limits.unwritten))} is not written"
+    if limits.zeros:
+        yield f"only constants that are 0, of {', '.join(sorted(limits.zeros))}"
+    if limits.data_rank is not None:
+        yield f"only of data of {limits.data_rank} dims"
     if limits.reductions is not None:
         yield f"only with reduction {', '.join(sorted(limits.reductions))}"
     if isinstance(limits.steps, frozenset):

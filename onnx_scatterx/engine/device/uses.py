@@ -24,7 +24,8 @@ class Use:
 
     ``inputs`` and ``outputs`` are the abstract values of its tensors (None: an absent input);
     ``is_constant`` says of each input whether it is an initializer or the output of a Constant. A
-    Mod ``of_any_sign`` is only read where the result may have the sign of the number, too.
+    Mod ``of_any_sign`` is only read where the result may have the sign of the number, too; of other
+    operators, the user promised that no index is negative.
     """
 
     op_type: str
@@ -53,6 +54,17 @@ class Use:
         """The most dims of a tensor that it reads or writes, as far as ranks are known."""
         tensors = [*self.inputs, *self.outputs]
         return max((t.rank or 0 for t in tensors if t is not None), default=0)
+
+    @property
+    def data_rank(self) -> int | None:
+        """How many dims the first input has."""
+        first = self.inputs[0] if self.inputs else None
+        return None if first is None else first.rank
+
+    @property
+    def may_be_negative(self) -> bool:
+        """Whether an index, a step or a dividend may be negative."""
+        return not self.of_any_sign and _may_be_negative(self)
 
     @property
     def makes_size(self) -> bool:
@@ -129,9 +141,24 @@ def _beyond(limits: OperatorLimits, use: Use) -> Iterator[str]:
         yield f"{name} of more than {limits.most} elements"
     for missing in sorted(limits.written.difference(use.attributes)):
         yield f"{name} without {missing} written"
-    if not limits.negative and not use.of_any_sign and _may_be_negative(use):
+    for added in sorted(limits.unwritten.intersection(use.attributes)):
+        yield f"{name} with {added} written"
+    if dtype is not None and dtype.name.lower() in limits.zeros and _has_numbers(use):
+        yield f"{name} with constants of {dtype.name.lower()} other than 0"
+    if not limits.computed_data and not any(use.is_constant[:1]):
+        yield f"{name} of data that are no constant"
+    if limits.data_rank not in (None, use.data_rank):
+        yield f"{name} of data that have not {limits.data_rank} dims"
+    if not limits.negative and use.may_be_negative:
         what = _WHAT_IS_NEGATIVE.get(name, "at indices")
         yield f"{name} {what} that may be negative"
+
+
+def _has_numbers(use: Use) -> bool:
+    """Return whether elements of the result come from a constant that is not all zeros."""
+    moved = OPERATORS[use.op_type].moved(len(use.inputs))
+    held = (t for i, t in enumerate(use.inputs) if i in moved and use.is_constant[i : i + 1] == [1])
+    return any(t is not None and (t.constant is None or t.constant.any()) for t in held)
 
 
 def _have_one_shape(use: Use) -> bool:
@@ -187,7 +214,7 @@ def _may_be_negative(use: Use) -> bool:
         return False
     if indices.constant is not None:
         return bool((indices.constant < 0).any())
-    if indices.index_map is None or indices.shape is None:
+    if indices.terms is None or indices.shape is None:
         return True
     inside = use.facts.assuming(extents=dict(enumerate(indices.shape)))
-    return not inside.is_nonnegative(indices.index_map)
+    return not all(map(inside.is_nonnegative, indices.terms))

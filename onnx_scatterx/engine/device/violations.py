@@ -12,7 +12,7 @@ Nodes that every compiler removes first are not reported:
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 
 import onnx_ir as ir
@@ -160,10 +160,14 @@ class Violation:
 
 
 def refusals(
-    model: ir.Model, target: Target, knowledge: Knowledge
+    model: ir.Model, target: Target, knowledge: Knowledge, promised: Knowledge | None = None
 ) -> list[tuple[ir.Node | None, Violation]]:
-    """Return the violations of a model, each with its node, if it is one of a node."""
-    return list(_Checker(target, model, knowledge).all())
+    """Return the violations of a model, each with its node, if it is one of a node.
+
+    What is ``promised`` says which elements are not negative, but nothing of sizes: the compiler
+    does not see a promise.
+    """
+    return list(_Checker(target, model, knowledge, promised or knowledge).all())
 
 
 def by_reason(refused: Iterable[Violation]) -> dict[tuple[str, str], list[str]]:
@@ -195,8 +199,10 @@ def objections_to(use: Use, target: Target) -> Iterator[str]:
 class _Checker:
     """Visits a model once."""
 
-    def __init__(self, target: Target, model: ir.Model, knowledge: Knowledge) -> None:
-        self.target = target
+    def __init__(
+        self, target: Target, model: ir.Model, knowledge: Knowledge, promised: Knowledge
+    ) -> None:
+        self.target, self._promised = target, promised
         self._with_host = target.with_host()
         self.model = model
         self.knowledge = knowledge
@@ -252,4 +258,9 @@ class _Checker:
         return list(objections_to(self._use(node, scope), self._with_host))
 
     def _use(self, node: ir.Node, scope: Scope | None) -> Use:
-        return use_of(node, self.of, self._overridable, scope)
+        use = use_of(node, self.of, self._overridable, scope)
+        if self._promised is self.knowledge or not use.may_be_negative:
+            return use
+        there = self._promised.scopes.get(node.graph) if isinstance(node.graph, ir.Graph) else None
+        known = use if there is None else use_of(node, there.of, self._overridable, there)
+        return use if known.may_be_negative else replace(use, of_any_sign=True)

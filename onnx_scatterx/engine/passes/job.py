@@ -86,6 +86,13 @@ class Analyses:
         outdated = self.full.assumed or self.full.is_outdated or self._is_read_again
         return ModelAnalysis(self.full.model) if outdated else self.full
 
+    @property
+    def promised(self) -> ModelAnalysis:
+        """What is known if the user keeps all promises, without trust that dims are equal."""
+        if not self.full.assumed:
+            return self.without_trust
+        return ModelAnalysis(self.full.model, distrust_dims=True, assumed=self.full.assumed)
+
     def read_again(self) -> None:
         """Let the model be interpreted again: what was computed may prove more."""
         self._without_trust = self._untrusting()
