@@ -22,6 +22,7 @@ from onnx_scatterx.targets import AnyTarget
 from onnx_scatterx.tell import Report, optimize_ir, settled
 
 __all__ = [
+    "AvoidFaults",
     "CancelTransposes",
     "ComputeConstants",
     "DropDefaultReductions",
@@ -186,6 +187,10 @@ class FoldSizes(_OnePass):
 
 class ComputeConstants(_OnePass):
     """For a target with limits: computes chains of constants that the target does not take."""
+
+
+class AvoidFaults(_OnePass):
+    """For a compiler with known faults: writes the forms that avoid them."""
 
 
 class WriteOtherForms(_OnePass):

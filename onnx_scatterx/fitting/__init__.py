@@ -14,6 +14,7 @@ from onnx_scatterx.faces import face
 
 if TYPE_CHECKING:
     from onnx_scatterx.fitting.attach_fallbacks import AttachFallbacks as AttachFallbacks
+    from onnx_scatterx.fitting.avoid_faults import AvoidFaults as AvoidFaults
     from onnx_scatterx.fitting.change_operator_set import ChangeOperatorSet as ChangeOperatorSet
     from onnx_scatterx.fitting.check_target import CheckTarget as CheckTarget
     from onnx_scatterx.fitting.compute_constants import ComputeConstants as ComputeConstants
@@ -43,6 +44,7 @@ else:
         __name__,
         {
             "attach_fallbacks": "AttachFallbacks",
+            "avoid_faults": "AvoidFaults",
             "change_operator_set": "ChangeOperatorSet",
             "check_target": "CheckTarget",
             "compute_constants": "ComputeConstants",

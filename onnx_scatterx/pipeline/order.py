@@ -26,6 +26,7 @@ from onnx_scatterx.engine.passes import (
 from onnx_scatterx.errors import ScatterXError, did_you_mean
 from onnx_scatterx.fitting import (
     AttachFallbacks,
+    AvoidFaults,
     ChangeOperatorSet,
     CheckTarget,
     ComputeConstants,
@@ -58,7 +59,7 @@ LOWERING = (
 )
 """The passes that replace scatters and gathers. If a job is ``forbidden``, they only report."""
 
-FITTING = (FoldSizes, ComputeConstants, WriteOtherForms, MoveAboveQuantizers)
+FITTING = (FoldSizes, ComputeConstants, WriteOtherForms, MoveAboveQuantizers, AvoidFaults)
 """The passes that fit other nodes to the target. If a job ``keeps_rest``, they do not run."""
 
 FINISHING = (DropDefaultReductions, LowerRewritten, KeepApart, AttachFallbacks)

@@ -21,6 +21,11 @@
     dense = true                           # forms whose work is data times indices are allowed
     dense_limit = 16777216                 # up to so many elements of one tensor; inf: any number
 
+    [[faults]]                             # faults of the compiler that another form avoids
+    form = "relu_behind_softmax"           # which form, at its pattern alone
+    version = "3.1"                        # of the compiler that has the fault
+    switch = "--no-fusion"                 # the compiler's own option against it, if there is one
+
     [limits.Pad]                           # uses of an operator that it does not take
     no_types = ["int64", "bool"]           # element types; or types = [...]: only these
     max_rank = 4                           # the most dims of its inputs and outputs
@@ -73,6 +78,8 @@ import onnx_ir as ir
 
 from onnx_scatterx.errors import ScatterXError, did_you_mean
 from onnx_scatterx.files import note_read, read_toml
+from onnx_scatterx.targets.faults import FORMS as FAULT_FORMS
+from onnx_scatterx.targets.faults import Fault
 from onnx_scatterx.targets.limits import KEYS, NO_LIMITS, OperatorLimits
 from onnx_scatterx.targets.target import NEW, Target
 
@@ -105,6 +112,7 @@ PROFILE_KEYS: dict[str, type] = {
     "onnxruntime": bool,
     "dense": bool,
     "dense_limit": int,
+    "faults": list,
     "limits": dict,
 }
 _LISTS = ("add", "remove", "avoid", "operators", "misread")
@@ -138,6 +146,7 @@ def check_profile(content: Mapping[str, Any]) -> None:
             raise ScatterXError(f"{key} changes the profile that this one extends; say extends too")
     for op_type in sorted({*content.get("add", [])}.intersection(content.get("remove", []))):
         raise ScatterXError(f"add and remove both have {op_type}; say which is meant")
+    _check_faults(content.get("faults", []))
     for op_type, limits in content.get("limits", {}).items():
         _check_operators([op_type], "limits")
         if not isinstance(limits, dict):
@@ -154,6 +163,17 @@ def check_profile(content: Mapping[str, Any]) -> None:
         names = limits.get("reductions", [])
         known = f"a reduction: there are {', '.join(_REDUCTIONS)}"
         _check_names(names, f"limits.{op_type}.reductions", _REDUCTIONS, known)
+
+
+def _check_faults(faults: list[Any]) -> None:
+    for fault in faults:
+        if not isinstance(fault, dict):
+            raise ScatterXError(f"a fault is a table, not {reprlib.repr(fault)}")
+        _check(fault, {"form": str, "version": str, "switch": str}, "faults.")
+        if "version" not in fault:
+            raise ScatterXError("a fault names the version of the compiler that has it")
+        known = f"a form: there are {', '.join(FAULT_FORMS)}"
+        _check_names([fault.get("form")], "faults.form", FAULT_FORMS, known)
 
 
 def _check(content: Mapping[str, Any], kinds: Mapping[str, type], prefix: str) -> None:
@@ -250,6 +270,8 @@ def target_from(
         changes |= {"operators": frozenset(content["operators"]), "avoid": frozenset()}
     if "misread" in content:
         changes["misread"] = frozenset(content["misread"])
+    if "faults" in content:
+        changes["faults"] = tuple(Fault(**fault) for fault in content["faults"])
     if "avoid" in content:
         changes |= {"operators": None, "avoid": frozenset(content["avoid"])}
     target = dataclasses.replace(parent, **changes)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import onnx.defs
 
+from onnx_scatterx.targets.faults import Fault
 from onnx_scatterx.targets.limits import NO_LIMITS, OperatorLimits
 
 SCATTERX = "ScatterX"
@@ -40,6 +41,8 @@ class Target:
     max_rank: int | None = None  # the most dims of a tensor
     max_opset: int | None = None  # the newest operator set that it reads
     static_only: bool = False  # all sizes must be numbers
+    faults: tuple[Fault, ...] = ()
+    """Faults of its compiler that another form avoids."""
     dense_limit: float | None = None
     """How many elements the largest tensor of a dense form may have (data times indices).
 

@@ -29,7 +29,9 @@ GELU = WEIGHT_NORM.replace("GELU", "Gelu")
 FEED = {"x": sample("float32", 2, 6, 8), "u": sample("float32", 1, 6, 8, seed=1)}
 
 
-def optimized(text: str, target: str = NPU, opset: int = 20) -> tuple[onnx.ModelProto, Result[onnx.ModelProto]]:
+def optimized(
+    text: str, target: str = NPU, opset: int = 20
+) -> tuple[onnx.ModelProto, Result[onnx.ModelProto]]:
     model = parse(text)
     model.opset_import[0].version = opset
     return model, onnx_scatterx.optimize(model, target=target_of(target))

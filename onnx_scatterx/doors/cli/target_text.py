@@ -63,6 +63,8 @@ def _rows(target: Target) -> Iterator[tuple[str, str]]:
         yield "limit", f"{op_type}: {'; '.join(_limits(limits))}"
     if target.misread:
         yield "misread", f"not refused, but wrong: {', '.join(sorted(target.misread))}"
+    for fault in target.faults:
+        yield "fault", f"avoided by {fault}"
     if target.max_rank is not None:
         yield "ranks", f"at most {target.max_rank} dims"
     if target.max_opset is not None:

@@ -89,9 +89,9 @@ class TakenOut:
 
     def computes_constant(self, node: ir.Node) -> bool:
         """Return whether a node computes the same in every run."""
-        return all(self._is_constant(value) for value in node.outputs)
+        return all(self.is_constant(value) for value in node.outputs)
 
-    def _is_constant(self, value: ir.Value) -> bool:
+    def is_constant(self, value: ir.Value) -> bool:
         """Return whether a value is computed from constants and sizes; without recursion."""
         stack = [value]
         while stack:

@@ -75,6 +75,7 @@ FORMS: dict[str, Forms] = {
         attributes=("batch_dims",),
     ),
     **dict.fromkeys(("Greater", "Less"), _forms(2, arithmetic.swapped)),
+    **dict.fromkeys(("GreaterOrEqual", "LessOrEqual"), _forms(2)),
     "Identity": _forms(1, movement.same_shape),
     "IsNaN": _forms(1, arithmetic.is_nan),
     "Mod": _forms(2, arithmetic.remainder, attributes=("fmod",)),

@@ -49,6 +49,8 @@ def from_start(request: Request) -> ir.Value:
         at = w.node("Where", [w.node("Less", [at, zero], ir.DataType.BOOL), end, at], dtype)
         at = w.node("Max", [at, zero], dtype)  # it is not negative: the node checks its indices
     inputs = [request.inputs[0], at, *request.inputs[2:]]
+    other = required(w.request(request.op, inputs, request.dtype, request.attributes))
+    require(not any(other.use.objections(w.target)))
     return w.spelled_node(request.op, inputs, request.dtype, **request.attributes)
 
 
