@@ -20,6 +20,7 @@ from onnx_scatterx.engine.quantizers import GraphValues, has_quantizers, objecti
 from onnx_scatterx.engine.write import Fragment, Writer, has_other_forms, instead_of
 from onnx_scatterx.graphs import all_nodes, remove_dead, replace_uses
 
+_FLOATS = {t for t in ir.DataType if t.is_floating_point()}
 _CANNOT = (ArithmeticError, LookupError, TypeError, ValueError)  # of a node that cannot run
 
 
@@ -38,25 +39,30 @@ def write_other_forms(job: Job) -> bool:
     target = job.settings.target
     if job.obstacle is not None or not any(map(has_other_forms, all_nodes(job.model))):
         return False
-    modified = False
+    modified, zeros = False, list[str]()
     try:
         with budget().share(1 / 4):
             known = job.analyses.promised.current()
             for graph, scope in known.own_graphs():
                 as_nodes = job.has_constant_nodes(scope)
                 writer = Writer(graph, scope, job.names, constant_nodes=as_nodes, target=target)
-                modified |= _in_graph(graph, GraphValues(scope, Constants(scope)), writer)
+                modified |= _in_graph(graph, GraphValues(scope, Constants(scope)), writer, zeros)
                 job.analyses.note(writer.graph.made)
     except LimitError:
         pass  # the rest is kept
+    told = dict.fromkeys((*job.lowered.zeros, *zeros))
+    job.lowered = job.lowered._replace(zeros=tuple(told))
     return modified
 
 
 WriteOtherForms = Pass(write_other_forms, applies=lambda s: s.target.is_limited)
 
 
-def _in_graph(graph: ir.Graph, known: GraphValues, writer: Writer) -> bool:
-    """Write other forms in one graph; return whether any was written."""
+def _in_graph(graph: ir.Graph, known: GraphValues, writer: Writer, zeros: list[str]) -> bool:
+    """Write other forms in one graph; return whether any was written.
+
+    ``zeros`` gets the names of Wheres of floats that become other operators.
+    """
     modified, scope, refused = False, known.scope, set[ir.Value]()
     asks = writer.target.onnxruntime and has_quantizers(graph)
     for node in list(graph):
@@ -77,7 +83,11 @@ def _in_graph(graph: ir.Graph, known: GraphValues, writer: Writer) -> bool:
             if nodes is None:
                 continue
             committed = writer.graph.commit(nodes)
-            result = writer.graph.take_name(value, committed, scope.of(value).dtype)
+            dtype = scope.of(value).dtype
+            made = {maker.op_type for maker in committed.nodes}
+            if node.op_type == "Where" and "Where" not in made and dtype in _FLOATS:
+                zeros.append(node.name or value.name or "?")
+            result = writer.graph.take_name(value, committed, dtype)
         replace_uses(value, result)
         remove_dead([node])
         modified = True

@@ -270,10 +270,10 @@ class Writer(Operators):
         """Return a node with what is known of it, or None if the target takes every node."""
         if self._known is None:
             return None
-        known = self.known_of
+        known = self._known_of
         (result,) = self._known.results(op, inputs, [dtype], attributes, known)
         values = [None if v is None else known(v) for v in inputs]
-        return Request(op, inputs, dtype, attributes, values, result, self, of_any_sign)
+        return Request(op, inputs, dtype, attributes, values, result, self, known, of_any_sign)
 
     def as_it_is(self, request: Request) -> ir.Value:
         """Write a node in no other form."""
@@ -289,7 +289,7 @@ class Writer(Operators):
         fragment.check_rank(op, request.result, self.target.max_rank)
         return output
 
-    def known_of(self, value: ir.Value) -> TensorValue:
+    def _known_of(self, value: ir.Value) -> TensorValue:
         """Return what is known of a value of the graph or of the fragment."""
         assert self._known is not None
         return self._known[value] if self._fragment is None else self._fragment.of(value)

@@ -544,7 +544,9 @@ def test_what_an_operator_set_adds_is_read_or_refused(op: str) -> None:
     assert forms.inputs == len(newest.inputs)
     assert forms.attributes >= set(newest.attributes)
     values = [ir.Value(name=i.name) for i in newest.inputs]
-    node = Request(op, values, None, {}, [], TensorValue(None, None), cast(Any, None))
+    node = Request(
+        op, values, None, {}, [], TensorValue(None, None), cast(Any, None), cast(Any, None)
+    )
     assert forms.know(node)
     assert forms.know(replace(node, inputs=[*values, None]))
     assert not forms.know(replace(node, inputs=[*values, ir.Value(name="added")]))

@@ -31,20 +31,20 @@ def _parts(request: Request, node: ir.Node, rank: int) -> tuple[list[ir.Value], 
     w = request.writer
     if is_operator(node, ("Concat",)):
         values = [required(v) for v in node.inputs]
-        known = [w.known_of(v) for v in values]
+        known = [request.of(v) for v in values]
         require(all(k.rank == rank for k in known))  # of no elements, it may be another one
         return values, node.attributes["axis"].as_int() % rank
     require(is_operator(node, ("Pad",)), w.version >= 11, len(node.inputs) < 4)
     mode = node.attributes.get("mode")
     require(mode is None or mode.as_string() == "constant")
     x, fill = required(node.inputs[0]), node.inputs[2] if len(node.inputs) > 2 else None
-    shape = required(w.known_of(x).static_shape)
-    amounts = [int(n) for n in required(w.known_of(required(node.inputs[1])).constant)]
+    shape = required(request.of(x).static_shape)
+    amounts = [int(n) for n in required(request.of(required(node.inputs[1])).constant)]
     axes = [d for d in range(rank) if amounts[d] or amounts[d + rank]]
     require(len(axes) == 1, min(amounts) >= 0)
     (axis,) = axes
-    number = np.int64(0) if fill is None else required(w.known_of(fill).constant).reshape(())
-    dtype = required(w.known_of(x).dtype)
+    number = np.int64(0) if fill is None else required(request.of(fill).constant).reshape(())
+    dtype = required(request.of(x).dtype)
 
     def block(count: int) -> list[ir.Value]:
         sizes = (*shape[:axis], count, *shape[axis + 1 :])
@@ -60,7 +60,7 @@ def _rows(request: Request, at: ir.Value, axis: int) -> ir.Value:
     indices = request.constant(at)
     if table is None or indices is None:
         return w.spelled_node("Gather", [request.input(0), at], request.dtype, **request.attributes)
-    numbers, size = indices.numpy(), table.shape[axis]
-    require(isinstance(size, int) and ((-size <= numbers) & (numbers < size)).all())
-    require(numbers.size * table.size <= _MOST * max(int(size), 1))
+    numbers, size = indices.numpy(), table.shape.numpy()[axis]
+    require(((-size <= numbers) & (numbers < size)).all())
+    require(numbers.size * table.size <= _MOST * max(size, 1))
     return w.constant(np.take(table.numpy(), numbers, axis), request.dtype)

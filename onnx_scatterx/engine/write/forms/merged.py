@@ -54,7 +54,7 @@ def merged(request: Request, *, through: bool = False) -> ir.Value:
         if tensor is not None and math.prod(shape) <= (_LARGE if large else _SMALL):
             return w.constant(np.ascontiguousarray(tensor.numpy().reshape(shape)), w.dtype_of(x))
         source = _source(x) if through else x
-        if w.known_of(source).static_shape == tuple(shape):
+        if request.of(source).static_shape == tuple(shape):
             return source
         return w.node("Reshape", [source, w.constant(list(shape))], w.dtype_of(x))
 

@@ -7,7 +7,7 @@ take, ends it (``NotKnownError``). So a form asks before it writes.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +37,7 @@ class Request:
     known: Sequence[TensorValue | None]
     result: TensorValue
     writer: Writer = field(repr=False)
+    of: Callable[[ir.Value], TensorValue] = field(repr=False)  # what is known of any value
     of_any_sign: bool = False
 
     @property

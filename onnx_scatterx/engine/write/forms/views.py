@@ -13,6 +13,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import require, required
@@ -83,12 +84,12 @@ def view(request: Request) -> ir.Value:
     node = w.graph.insertion_point
     require(node.op_type == request.op and node.domain == "")
     chain, x = [(node, node.outputs[0])], required(node.inputs[0])
-    while required(w.known_of(x).rank) > most:
+    while required(request.of(x).rank) > most:
         maker = required(x.producer())
         require(len(chain) < _MOST, maker.domain == "")
         chain.append((maker, x))
         x = required(maker.inputs[0])
-    shape = required(w.known_of(x).static_shape)
+    shape = required(request.of(x).static_shape)
     require(0 not in shape)
     found = _View.of(shape)
     for maker, value in reversed(chain):
@@ -102,26 +103,27 @@ def _moved(request: Request, view: _View, node: ir.Node, value: ir.Value) -> _Vi
     w, op = request.writer, node.op_type
     if described(node).keeps_order:
         own = request.sizes if value is w.graph.insertion_point.outputs[0] else None
-        return view.reshaped(own or required(w.known_of(value).static_shape))
+        return view.reshaped(own or required(request.of(value).static_shape))
     if op == "Transpose":
         perm = node.attributes.get("perm")
         return view.permuted(range(len(view.sizes))[::-1] if perm is None else perm.as_ints())
-    constants = [None if v is None else w.known_of(v).constant for v in node.inputs[1:]]
+    constants = [None if v is None else request.of(v).constant for v in node.inputs[1:]]
     if op == "Gather":
-        axis = _axis(node, view)
-        index = int(required(constants[0]).reshape(()))
-        require(constants[0].ndim == 0)
+        axis, at = _axis(node, view), required(constants[0])
+        require(at.ndim == 0)
+        index = int(at)
         return view.cut(axis, index % view.sizes[axis], 1).without(axis)
     if op == "Split":
         axis, before = _axis(node, view), 0
         for output in node.outputs:
-            size = required(w.known_of(output).static_shape)[axis]
+            size = required(request.of(output).static_shape)[axis]
             if output is value:
                 return view.cut(axis, before, size)
             before += size
     require(op == "Slice", w.version >= 10, all(c is not None for c in constants))
     starts, ends = ([int(n) for n in required(c)] for c in constants[:2])
-    axes = [int(n) for n in constants[2]] if len(constants) > 2 else range(len(starts))
+    named = required(constants[2]) if len(constants) > 2 else np.arange(len(starts))
+    axes = [int(n) for n in named]
     require(len(constants) < 4 or (required(constants[3]) == 1).all())
     for d, start, end in zip(axes, starts, ends, strict=True):
         axis = d % len(view.sizes)
