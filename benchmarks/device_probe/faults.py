@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import tempfile
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import onnx.parser
 
 import onnx_scatterx
 from onnx_scatterx.lab.devices.checking import check
-from onnx_scatterx.lab.devices.consumer import consumer_of
+from onnx_scatterx.lab.devices.consumer import Consumer
 from onnx_scatterx.targets.catalogue import target_of
 
 _HEAD = '<ir_version: 8, opset_import: ["" : 17]> g '
@@ -29,23 +29,15 @@ _SMALL = {
 }
 
 
-def main() -> int:
-    """Print what the compiler says of each model, without the form that avoids the fault."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("name")
-    parser.add_argument("models", nargs="*", type=Path)
-    parser.add_argument("--python")
-    args = parser.parse_args()
-    consumer = consumer_of(args.name)
-    target = target_of(args.name)
+def told(consumer: Consumer, models: Sequence[Path], python: str | None) -> Iterator[str]:
+    """Yield what a compiler says of each model, without the form that avoids a fault."""
+    target = target_of(consumer.name)
     for fault in target.faults:
-        models = {"small": onnx.parser.parse_model(_HEAD + _SMALL[fault.form])}
         others = replace(target, faults=tuple(f for f in target.faults if f is not fault))
-        with tempfile.TemporaryDirectory() as directory:
-            for path in args.models:
+        small = onnx.parser.parse_model(_HEAD + _SMALL[fault.form])
+        yield f"{fault.form}, small: {check(small, consumer, python=python)}"
+        for path in models:
+            with tempfile.TemporaryDirectory() as directory:
                 out = Path(directory, path.name)
                 onnx_scatterx.optimize(path, target=others).save(out)
-                models[path.name] = onnx.load(out)
-            for name, model in models.items():
-                print(f"{fault.form}, {name}: {check(model, consumer, python=args.python)}")
-    return 0
+                yield f"{fault.form}, {path.name}: {check(out, consumer, python=python)}"

@@ -22,6 +22,7 @@ from onnx_scatterx.engine.device import TakenOut
 from onnx_scatterx.engine.passes import Job, Pass
 from onnx_scatterx.engine.write import Writer
 from onnx_scatterx.graphs import constant, is_operator, remove_dead, replace_uses
+from onnx_scatterx.operators import those
 from onnx_scatterx.text import Refusal
 
 
@@ -59,7 +60,7 @@ def avoid_faults(job: Job) -> bool:
 
 AvoidFaults = Pass(avoid_faults, applies=lambda s: s.target.faults)
 
-_BETWEEN = ("Add", "Div", "Mul")
+_BETWEEN = those(lambda row: row.neutral is not None)  # sums and products
 _MOST = 4  # nodes between the first MatMul and the Softmax
 
 

@@ -63,7 +63,7 @@ def merged(request: Request, *, through: bool = False) -> ir.Value:
         require(through and len(result) <= most and _source(x) is not x)
         return shaped(x, result)
     merge, data = required(MERGES.get(request.op)), request.shape(0)
-    require(data or request.op in _ELEMENTWISE)
+    require(data or merge is _elementwise)
     form = merge(request, data)
     require(max(map(len, form.shapes)) <= most)
     require(not any(0 in s for s in form.shapes))  # of a Reshape, 0 is the size that is there
@@ -174,14 +174,17 @@ def _kind_of(dtype: ir.DataType) -> Kinds:
     return Kinds.INTEGER if dtype.is_integer() else Kinds.NONE
 
 
-_ELEMENTWISE = frozenset({"Add", "Sub", "Mul", "Div", "Max", "Min"})
-
 MERGES: Mapping[str, _Merge] = {
-    **dict.fromkeys(_ELEMENTWISE, _elementwise),
+    "Add": _elementwise,
     "Concat": _concat,
+    "Div": _elementwise,
     "Expand": _expand,
     "Gather": _gather,
+    "Max": _elementwise,
+    "Min": _elementwise,
+    "Mul": _elementwise,
     "Slice": _slice,
+    "Sub": _elementwise,
     "Tile": _tile,
     "Transpose": _transpose,
 }
