@@ -61,12 +61,15 @@ class Target:
         """What names the target on the command line."""
         return self.given_as or self.name
 
-    def has(self, op_type: str) -> bool:
-        """Return whether an operator may be written for the target.
+    def has(self, op_type: str, *, of_constant: bool = False) -> bool:
+        """Return whether an operator may be written for the target: ``of_constant`` data, or any.
 
         ``ScatterX`` is named without its domain, as the operators of the default domain are.
         """
-        if op_type in self.avoid or not self.limits_of(op_type).native:
+        limits = self.limits_of(op_type)
+        if op_type in self.avoid or not limits.native:
+            return False
+        if not limits.computed_data and not of_constant:
             return False
         if op_type in NEW:
             return op_type in self.extra or op_type in (self.operators or ())

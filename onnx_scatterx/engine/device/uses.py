@@ -86,7 +86,7 @@ class Use:
         >>> list(Use("Pad", [line], [line]).objections(npu))
         ['Pad of int64']
         """
-        if not target.has(self.op_type):
+        if not target.has(self.op_type, of_constant=any(self.is_constant[:1])):
             yield self.op_type
             return
         yield from _beyond(target.limits_of(self.op_type), self)
@@ -145,8 +145,6 @@ def _beyond(limits: OperatorLimits, use: Use) -> Iterator[str]:
         yield f"{name} with {added} written"
     if dtype is not None and dtype.name.lower() in limits.zeros and _has_numbers(use):
         yield f"{name} with constants of {dtype.name.lower()} other than 0"
-    if not limits.computed_data and not any(use.is_constant[:1]):
-        yield f"{name} of data that are no constant"
     if limits.data_rank not in (None, use.data_rank):
         yield f"{name} of data that have not {limits.data_rank} dims"
     if not limits.negative and use.may_be_negative:

@@ -234,7 +234,8 @@ class _Checker:
                     reasons = within_limits(partial(self._of_node, node, scope))
                     for why in (_UNCHECKED,) if reasons is None else reasons:
                         yield node, Violation(label, node.op_type, name, why)
-                    use = self._use(node, scope) if reasons == [] else None
+                    once = taken_out.computes_constant(node)
+                    use = self._use(node, scope) if reasons == [] and not once else None
                     if use is not None and not self.target.limits_of(use.op_type).is_native(
                         use.dtype
                     ):

@@ -116,9 +116,8 @@ class Settings:
         ['GatherND']
         """
         target = self.target
-        limits = {op: target.limits_of(op) for op in READS if target.has(op)}
-        taken = {op for op, given in limits.items() if given.constant and given.computed_data}
-        return READS if self.given["gathers"] else READS - taken
+        lacking = {op for op in READS if not target.has(op) or not target.limits_of(op).constant}
+        return READS if self.given["gathers"] else frozenset(lacking)
 
     def fixed_in(self, model: ir.Model) -> FixedSizes:
         """Return the sizes that are fixed in a model."""
