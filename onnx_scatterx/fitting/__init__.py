@@ -14,8 +14,10 @@ from onnx_scatterx.faces import face
 
 if TYPE_CHECKING:
     from onnx_scatterx.fitting.attach_fallbacks import AttachFallbacks as AttachFallbacks
+    from onnx_scatterx.fitting.avoid_faults import AvoidFaults as AvoidFaults
     from onnx_scatterx.fitting.change_operator_set import ChangeOperatorSet as ChangeOperatorSet
     from onnx_scatterx.fitting.check_target import CheckTarget as CheckTarget
+    from onnx_scatterx.fitting.compute_constants import ComputeConstants as ComputeConstants
     from onnx_scatterx.fitting.declared_dims import declare_body_dims as declare_body_dims
     from onnx_scatterx.fitting.declared_dims import forget_unchecked_dims as forget_unchecked_dims
     from onnx_scatterx.fitting.drop_default_reductions import (
@@ -46,8 +48,10 @@ else:
         __name__,
         {
             "attach_fallbacks": "AttachFallbacks",
+            "avoid_faults": "AvoidFaults",
             "change_operator_set": "ChangeOperatorSet",
             "check_target": "CheckTarget",
+            "compute_constants": "ComputeConstants",
             "declared_dims": "declare_body_dims forget_unchecked_dims",
             "drop_default_reductions": "DropDefaultReductions",
             "failures": "NodeFailure first_failure",

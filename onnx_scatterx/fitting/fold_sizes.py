@@ -19,6 +19,7 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import Knowledge, misread_node
@@ -189,24 +190,28 @@ class _Folding:
         return value.is_graph_output() or any(use.node not in gone for use in value.uses())
 
     def _replace(self, value: ir.Value, node: ir.Node, writer: Writer) -> None:
-        """Replace a value by a constant. For an output of the graph, it is a Constant node."""
         array = self.finder.constants[value]
-        tensor = ir.Tensor(array, dtype=ir.DataType.from_numpy(array.dtype))
-        if not value.is_graph_output():
-            with writer.graph.at(node, value.name):
-                made = writer.graph.add_constant(array, tensor.dtype)
-        else:
-            kind, given = value.type or ir.TensorType(tensor.dtype), ir.AttrTensor("value", tensor)
-            made = ir.Value(name=value.name, type=kind, shape=ir.Shape(array.shape))
-            made.metadata_props.update(value.metadata_props)
-            value.name = self.job.names.new(f"{value.name}/computed")
-            with writer.graph.at(node):
-                writer.graph.add(
-                    ir.Node("", "Constant", [], [given], outputs=[made], name=value.name)
-                )
-        self.job.analyses.note_constant(made, tensor)
-        replace_uses(value, made)
-        self.finder.made.add(made)
+        self.finder.made.add(write_constant(self.job, writer, value, array, node))
+
+
+def write_constant(
+    job: Job, writer: Writer, value: ir.Value, array: np.ndarray, node: ir.Node
+) -> ir.Value:
+    """Replace a value of a node by a constant, for an output of the graph by a Constant node."""
+    tensor = ir.Tensor(array, dtype=ir.DataType.from_numpy(array.dtype))
+    if not value.is_graph_output():
+        with writer.graph.at(node, value.name):
+            made = writer.graph.add_constant(array, tensor.dtype)
+    else:
+        kind, given = value.type or ir.TensorType(tensor.dtype), ir.AttrTensor("value", tensor)
+        made = ir.Value(name=value.name, type=kind, shape=ir.Shape(array.shape))
+        made.metadata_props.update(value.metadata_props)
+        value.name = job.names.new(f"{value.name}/computed")
+        with writer.graph.at(node):
+            writer.graph.add(ir.Node("", "Constant", [], [given], outputs=[made], name=value.name))
+    job.analyses.note_constant(made, tensor)
+    replace_uses(value, made)
+    return made
 
 
 _NODE = 64  # bytes of a node, about

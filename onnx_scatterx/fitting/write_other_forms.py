@@ -26,6 +26,7 @@ from onnx_scatterx.engine.write import (
 )
 from onnx_scatterx.graphs import all_nodes, remove_dead, replace_uses
 
+_FLOATS = {t for t in ir.DataType if t.is_floating_point()}
 _CANNOT = (ArithmeticError, LookupError, TypeError, ValueError)  # of a node that cannot run
 
 
@@ -46,17 +47,19 @@ def write_other_forms(job: Job) -> bool:
         return False
     if _takes_all(job):
         return False
-    modified = False
+    modified, zeros = False, list[str]()
     try:
         with budget().share(1 / 4):
-            known = job.analyses.without_trust.current()
+            known = job.analyses.promised.current()
             for graph, scope in known.own_graphs():
                 as_nodes = job.has_constant_nodes(scope)
                 writer = Writer(graph, scope, job.names, constant_nodes=as_nodes, target=target)
-                modified |= _in_graph(graph, GraphValues(scope, Constants(scope)), writer)
+                modified |= _in_graph(graph, GraphValues(scope, Constants(scope)), writer, zeros)
                 job.analyses.note(writer.graph.made)
     except LimitError:
         pass  # the rest is kept
+    told = dict.fromkeys((*job.lowered.zeros, *zeros))
+    job.lowered = job.lowered._replace(zeros=tuple(told))
     return modified
 
 
@@ -81,9 +84,12 @@ def _takes_all(job: Job) -> bool:
 WriteOtherForms = Pass(write_other_forms, applies=lambda s: s.target.is_limited)
 
 
-def _in_graph(graph: ir.Graph, known: GraphValues, writer: Writer) -> bool:
-    """Write other forms in one graph; return whether any was written."""
-    modified, scope = False, known.scope
+def _in_graph(graph: ir.Graph, known: GraphValues, writer: Writer, zeros: list[str]) -> bool:
+    """Write other forms in one graph; return whether any was written.
+
+    ``zeros`` gets the names of Wheres of floats that become other operators.
+    """
+    modified, scope, refused = False, known.scope, set[ir.Value]()
     asks = writer.target.onnxruntime and has_quantizers(graph)
     for node in list(graph):
         if not has_other_forms(node) or node.graph is None:
@@ -97,13 +103,17 @@ def _in_graph(graph: ir.Graph, known: GraphValues, writer: Writer) -> bool:
 
         with writer.graph.at(node, value.name):
             try:
-                nodes = instead_of(writer, node, scope, may=may)
+                nodes = instead_of(writer, node, scope, may=may, refused=refused)
             except _CANNOT:
                 nodes = None
             if nodes is None:
                 continue
             committed = writer.graph.commit(nodes)
-            result = writer.graph.take_name(value, committed, scope.of(value).dtype)
+            dtype = scope.of(value).dtype
+            made = {maker.op_type for maker in committed.nodes}
+            if node.op_type == "Where" and "Where" not in made and dtype in _FLOATS:
+                zeros.append(node.name or value.name or "?")
+            result = writer.graph.take_name(value, committed, dtype)
         replace_uses(value, result)
         remove_dead([node])
         modified = True

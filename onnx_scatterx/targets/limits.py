@@ -58,6 +58,10 @@ class OperatorLimits:
     native: bool | frozenset[str] = True
     most: int | None = None  # of a TopK: how many elements it finds
     written: frozenset[str] = frozenset()  # attributes that must be written, whatever their default
+    unwritten: frozenset[str] = frozenset()  # attributes that must not be written, by any value
+    zeros: frozenset[str] = frozenset()  # element types of which constants among the data must be 0
+    computed_data: bool = True  # a first input that is not a constant
+    data_rank: int | None = None  # the dims of the first input: neither fewer nor more
     inner: bool = True  # a TensorScatter that is not from an input of the model to an output of it
     slow: bool | SlowUse = False
     refused: tuple[RefusedUse, ...] = ()

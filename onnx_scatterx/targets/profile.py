@@ -22,6 +22,11 @@
     dense_limit = 16777216                 # up to so many elements of one tensor; inf: any number
     work_limit = 16                        # how many times the work of chosen rows, for all rows
 
+    [[faults]]                             # faults of the compiler that another form avoids
+    form = "relu_behind_softmax"           # which form, at its pattern alone
+    version = "3.1"                        # of the compiler that has the fault
+    switch = "--no-fusion"                 # the compiler's own option against it, if there is one
+
     [limits.Pad]                           # uses of an operator that it does not take
     no_types = ["int64", "bool"]           # element types; or types = [...]: only these
     max_rank = 4                           # the most dims of its inputs and outputs
@@ -45,6 +50,13 @@
     written = ["axis"]                     # attributes that must be written, even with the default
     [limits.TensorScatter]
     inner = false                          # only from an input of the model to an output of it
+    [limits.Split]
+    unwritten = ["axis"]                   # attributes that must not be written: only the default
+    [limits.Concat]
+    zeros = ["int64"]                      # element types of which constants must be 0
+    [limits.GatherND]
+    computed_data = false                  # the data must be a constant
+    data_rank = 2                          # and have so many dims
     [limits.Not]
     native = false                         # it runs on the host, which is a second choice
     [limits.Add]
@@ -66,6 +78,7 @@ from typing import Any, TypeAlias
 
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files import note_read, read_toml
+from onnx_scatterx.targets.faults import Fault
 from onnx_scatterx.targets.limits import NO_LIMITS, OperatorLimits, SlowUse
 from onnx_scatterx.targets.profile_checks import check_profile
 from onnx_scatterx.targets.refused_use import RefusedUse
@@ -118,6 +131,8 @@ def target_from(
         changes |= {"operators": frozenset(content["operators"]), "avoid": frozenset()}
     if "misread" in content:
         changes["misread"] = frozenset(content["misread"])
+    if "faults" in content:
+        changes["faults"] = tuple(Fault(**fault) for fault in content["faults"])
     if "avoid" in content:
         changes |= {"operators": None, "avoid": frozenset(content["avoid"])}
     target = dataclasses.replace(parent, **changes)

@@ -13,6 +13,7 @@ import onnx.defs
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ScatterXError, did_you_mean
+from onnx_scatterx.targets.faults import FORMS as FAULT_FORMS
 from onnx_scatterx.targets.limits import KEYS
 from onnx_scatterx.targets.refused_use import KEYS as REFUSED_KEYS
 from onnx_scatterx.targets.target import NEW
@@ -47,14 +48,15 @@ PROFILE_KEYS: dict[str, type] = {
     "dense": bool,
     "dense_limit": int,
     "work_limit": int,
+    "faults": list,
     "limits": dict,
 }
 _LISTS = ("add", "remove", "avoid", "operators", "misread")
 _LIMITS: dict[str, type] = {
     name: list
-    if name.endswith(("types", "reductions", "written", "refused"))
+    if name.endswith(("types", "reductions", "written", "refused", "zeros"))
     else int
-    if name in ("max_rank", "most")
+    if name in ("max_rank", "most", "data_rank")
     else bool
     for name in KEYS
 }
@@ -70,7 +72,11 @@ _REFUSED: dict[str, type] = {
     for name in REFUSED_KEYS
 }
 _NUMBERS = ("ranks", "steps", "columns")
-_LEAST = {"axes": 1, "max_rank": 1, "max_opset": 9, "dense_limit": 1, "work_limit": 1, "most": 1}
+_LEAST = {
+    **dict.fromkeys(("axes", "max_rank", "dense_limit", "work_limit", "most"), 1),
+    "data_rank": 0,
+    "max_opset": 9,
+}
 _REDUCTIONS = ("none", "add", "mul", "min", "max")
 _TYPES = {t.name.lower(): t for t in ir.DataType if t != ir.DataType.UNDEFINED}
 
@@ -92,18 +98,20 @@ def check_profile(content: Mapping[str, Any]) -> None:
             raise ScatterXError(f"{key} changes the profile that this one extends; say extends too")
     for op_type in sorted({*content.get("add", [])}.intersection(content.get("remove", []))):
         raise ScatterXError(f"add and remove both have {op_type}; say which is meant")
+    _check_faults(content.get("faults", []))
     for op_type, limits in content.get("limits", {}).items():
         _check_operators([op_type], "limits")
         if not isinstance(limits, dict):
             raise ScatterXError(f"limits.{op_type} is a table, not {reprlib.repr(limits)}")
         _check(limits, _LIMITS, f"limits.{op_type}.")
-        for key in ("types", "no_types", "native"):
+        for key in ("types", "no_types", "native", "zeros"):
             given = limits.get(key)
             names = given if isinstance(given, list) else []
             _check_types(names, f"limits.{op_type}.{key}")
         defaults = _with_defaults(op_type)
         what = f"an attribute of {op_type} with a default"
-        _check_names(limits.get("written", []), f"limits.{op_type}.written", defaults, what)
+        for key in ("written", "unwritten"):
+            _check_names(limits.get(key, []), f"limits.{op_type}.{key}", defaults, what)
         _check_reductions(limits.get("reductions", []), f"limits.{op_type}.reductions")
         slow = limits.get("slow")
         if isinstance(slow, dict):
@@ -112,6 +120,17 @@ def check_profile(content: Mapping[str, Any]) -> None:
             _check_reductions(slow.get("reductions", []), f"limits.{op_type}.slow.reductions")
         for table in limits.get("refused", []):
             _check_refused(table, op_type)
+
+
+def _check_faults(faults: list[Any]) -> None:
+    for fault in faults:
+        if not isinstance(fault, dict):
+            raise ScatterXError(f"a fault is a table, not {reprlib.repr(fault)}")
+        _check(fault, {"form": str, "version": str, "switch": str}, "faults.")
+        if "version" not in fault:
+            raise ScatterXError("a fault names the version of the compiler that has it")
+        known = f"a form: there are {', '.join(FAULT_FORMS)}"
+        _check_names([fault.get("form")], "faults.form", FAULT_FORMS, known)
 
 
 def _check_refused(table: Any, op_type: str) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import onnx.defs
 import onnx_ir as ir
 
+from onnx_scatterx.targets.faults import Fault
 from onnx_scatterx.targets.limits import NO_LIMITS, OperatorLimits
 
 SCATTERX = "ScatterX"
@@ -45,6 +46,8 @@ class Target:
     max_rank: int | None = None  # the most dims of a tensor
     max_opset: int | None = None  # the newest operator set that it reads
     static_only: bool = False  # all sizes must be numbers
+    faults: tuple[Fault, ...] = ()
+    """Faults of its compiler that another form avoids."""
     dense_limit: float | None = None
     """How many elements the largest tensor of a dense form may have (data times indices).
 
@@ -68,13 +71,15 @@ class Target:
         """What names the target on the command line."""
         return self.given_as or self.name
 
-    def has(self, op_type: str) -> bool:
-        """Return whether an operator may be written for the target.
+    def has(self, op_type: str, *, of_constant: bool = False) -> bool:
+        """Return whether an operator may be written for the target: ``of_constant`` data, or any.
 
         ``ScatterX`` is named without its domain, as the operators of the default domain are.
         """
         limits = self.limits_of(op_type)
         if op_type in self.avoid or not limits.native or limits.slow is True:
+            return False
+        if not limits.computed_data and not of_constant:
             return False
         if op_type in NEW:
             return op_type in self.extra or op_type in (self.operators or ())

@@ -294,6 +294,7 @@ class LastBit(enum.Enum):
 
     DEFINED = "ONNX Runtime computes a function otherwise than ONNX defines it"
     KERNEL = "ONNX Runtime has another kernel for an operator in another operator set"
+    PACKED = "ONNX Runtime packs an operand that is a constant now"
 
     def __str__(self) -> str:
         return self.value

@@ -18,6 +18,7 @@ _NOT = {
     "constant": "only at indices that are not constants",
     "axes_input": "only axes as an attribute",
     "inner": "only from an input of the model to an output",
+    "computed_data": "only of data that are a constant",
     "native": "runs on the host, a second choice",
 }
 
@@ -63,6 +64,8 @@ def _rows(target: Target) -> Iterator[tuple[str, str]]:
         yield "limit", f"{op_type}: {'; '.join(_limits(limits))}"
     if target.misread:
         yield "misread", f"not refused, but wrong: {', '.join(sorted(target.misread))}"
+    for fault in target.faults:
+        yield "fault", f"avoided by {fault}"
     if target.max_rank is not None:
         yield "ranks", f"at most {target.max_rank} dims"
     if target.max_opset is not None:
@@ -93,6 +96,12 @@ def _limits(limits: OperatorLimits) -> Iterable[str]:
         yield f"at most {limits.most} elements found"
     if limits.written:
         yield f"only if {', '.join(sorted(limits.written))} is written"
+    if limits.unwritten:
+        yield f"only if {', '.join(sorted(limits.unwritten))} is not written"
+    if limits.zeros:
+        yield f"only constants that are 0, of {', '.join(sorted(limits.zeros))}"
+    if limits.data_rank is not None:
+        yield f"only of data of {limits.data_rank} dims"
     if limits.reductions is not None:
         yield f"only with reduction {', '.join(sorted(limits.reductions))}"
     if isinstance(limits.steps, frozenset):

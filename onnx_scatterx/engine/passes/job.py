@@ -40,12 +40,14 @@ def is_unread(node: ir.Node) -> bool:
 
 
 class Lowered(NamedTuple):
-    """What was done for a user or a target that wants another operator set."""
+    """What was done for a user or a target, and where last bits may differ for it."""
 
     opset_kept: int | None = None  # of the model, if it could not be lowered
     opset_lowered: int | None = None  # to which the model was lowered for the target
     defined: tuple[str, ...] = ()  # nodes that lowering it replaced by their definitions
     other_kernels: tuple[str, ...] = ()  # nodes that ONNX Runtime computes by another kernel there
+    zeros: tuple[str, ...] = ()  # Wheres that are written otherwise: the sign of a zero may differ
+    packed: tuple[str, ...] = ()  # nodes that read a computed constant, which ONNX Runtime packs
 
 
 class Analyses:
@@ -97,6 +99,13 @@ class Analyses:
         outdated = self.full.assumed or self.full.is_outdated or self._is_read_again
         earlier = None if self.full.assumed else self.full
         return ModelAnalysis(self.full.model, earlier=earlier) if outdated else self.full
+
+    @property
+    def promised(self) -> ModelAnalysis:
+        """What is known if the user keeps all promises, without trust that dims are equal."""
+        if not self.full.assumed:
+            return self.without_trust
+        return ModelAnalysis(self.full.model, distrust_dims=True, assumed=self.full.assumed)
 
     def read_again(self) -> None:
         """Let the model be interpreted again: what was computed may prove more."""

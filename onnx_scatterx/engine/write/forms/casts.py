@@ -8,16 +8,13 @@ Holds for bools, and for integers if they and the result are known to fit into t
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
-import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import TensorValue, require, required
-from onnx_scatterx.engine.budget import LimitError
 from onnx_scatterx.engine.device import is_refused
-from onnx_scatterx.engine.write.forms.request import Request
+from onnx_scatterx.engine.write.forms.request import Request, bounds
 from onnx_scatterx.operators import EVERY, OPERATORS
 
 _T = ir.DataType
@@ -85,22 +82,3 @@ def _cast(value: ir.Value, kind: _T, request: Request) -> ir.Value:
     if tensor is not None:
         return w.constant(tensor.numpy().astype(kind.numpy()), kind)
     return w.node("Cast", [value], kind, to=kind.value)
-
-
-def bounds(known: TensorValue | None, request: Request) -> tuple[int, int] | None:
-    """Return the least and the largest number that an element may be, or None."""
-    if known is None or not known.is_integer:
-        return None
-    if known.constant is not None:
-        numbers = np.asarray(known.constant).astype(object).ravel()
-        return (int(min(numbers)), int(max(numbers))) if numbers.size else (0, 0)
-    if known.index_map is None or known.shape is None:
-        return None
-    inside = request.writer.facts.assuming(extents=dict(enumerate(known.shape)))
-    try:
-        low, high = inside.interval(known.index_map)
-    except LimitError:
-        return None
-    least, most = known.index_map.within_axes()
-    low, high = max(low, least), min(high, most)
-    return None if math.isinf(low) or math.isinf(high) else (int(low), int(high))
