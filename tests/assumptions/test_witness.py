@@ -30,7 +30,7 @@ def test_the_nearest_of_all(comparisons: list[Relation], low: int | None) -> Non
         near = near[near >= low]
     for each in comparisons:
         near = near[
-            COMPARISONS[each.sign](near % each.modulus if each.modulus else near, each.bound)
+            COMPARISONS[each.sign](near % each.modulus if each.modulus else near, int(each.bound))
         ]
     with patch.object(assumption, "_TRIED", _REACH):  # none is found behind them either
         found = said.witness() if low is None else said.witness(low)
