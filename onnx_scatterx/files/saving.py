@@ -25,6 +25,7 @@ from onnx_scatterx.files.data import (
     tensors,
     to_proto,
 )
+from onnx_scatterx.files.message_parts import message_parts
 from onnx_scatterx.files.outside import (
     Sources,
     bring_data_files,
@@ -33,7 +34,6 @@ from onnx_scatterx.files.outside import (
     sources_of,
 )
 from onnx_scatterx.files.parse import check_data, form_of, judged, read_back
-from onnx_scatterx.files.pieces import pieces
 from onnx_scatterx.files.reading import Files
 from onnx_scatterx.files.writing import Writing
 from onnx_scatterx.graphs import is_scatterx_domain
@@ -173,7 +173,7 @@ def _stage(
         staged_data[file.name] = file
         data.append(target.with_name(file.name))
     staged = writing.stage(target)
-    parts = pieces(message) if form_of(target) == "protobuf" else None
+    parts = message_parts(message) if form_of(target) == "protobuf" else None
     with staged.open("wb") as stream:
         stream.writelines([_serialize(message, target)] if parts is None else parts)
     written = read_back(staged, target, message, staged_data)

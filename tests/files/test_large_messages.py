@@ -9,7 +9,7 @@ import pytest
 
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.files import mapped, parse
-from onnx_scatterx.files import pieces as large
+from onnx_scatterx.files import message_parts as large
 from onnx_scatterx.files.io import read
 from onnx_scatterx.files.mapped import varint
 from onnx_scatterx.files.parse import parsed_file
@@ -58,7 +58,7 @@ def everywhere() -> onnx.ModelProto:
 def test_a_large_message_keeps_its_bytes(path: Path | None, tmp_path: Path) -> None:
     model = everywhere() if path is None else onnx.load(path)
     content = model.SerializeToString()
-    parts = large.pieces(model)
+    parts = large.message_parts(model)
     assert path is not None or parts is not None
     assert b"".join(parts or [content]) == content
     (tmp_path / "m.onnx").write_bytes(content)
@@ -71,7 +71,7 @@ def test_no_two_large_tensors_are_in_memory_beside_the_message(tmp_path: Path) -
     model = negation()
     for name in "abc":
         model.graph.initializer.add(name=name, dims=[1000], data_type=2, raw_data=bytes(1000))
-    assert max(map(len, large.pieces(model) or [bytes(3000)])) == 1000
+    assert max(map(len, large.message_parts(model) or [bytes(3000)])) == 1000
     (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
     parsed: list[int] = []
 
@@ -136,7 +136,7 @@ def judge(content: bytes, path: Path) -> None:
     read = parsed_file(path, "m", "protobuf")
     assert read == meant
     assert read.SerializeToString() == meant.SerializeToString()
-    parts = large.pieces(read)
+    parts = large.message_parts(read)
     assert parts is None or b"".join(parts) == meant.SerializeToString()
 
 
@@ -153,7 +153,7 @@ def test_a_write_that_fails_between_pieces_leaves_nothing(
 
     out = tmp_path / "m.onnx"
     out.write_text("an older model")
-    monkeypatch.setattr("onnx_scatterx.files.saving.pieces", full)
+    monkeypatch.setattr("onnx_scatterx.files.saving.message_parts", full)
     with pytest.raises(ModelError, match="cannot be written: No space left on device"):
         save(model, out)
     assert out.read_text() == "an older model"

@@ -34,18 +34,18 @@ class _UnknownFieldsError(Exception):
     """A message has fields that onnx does not know; protobuf alone writes them."""
 
 
-def pieces(message: onnx.ModelProto) -> Iterator[bytes] | None:
+def message_parts(message: onnx.ModelProto) -> Iterator[bytes] | None:
     """Return the bytes of a message piece by piece; None if protobuf writes it as well at once.
 
     So it is without large tensors, with fields that onnx does not know or texts that are not UTF-8,
     and above protobuf's limit.
 
     >>> model = onnx.ModelProto(ir_version=8)
-    >>> pieces(model) is None
+    >>> message_parts(model) is None
     True
     >>> _ = model.graph.initializer.add(name="w", raw_data=b"ab" * LARGE, dims=[2 * LARGE])
     >>> model.graph.initializer[0].data_type = onnx.TensorProto.UINT8
-    >>> some = list(pieces(model))
+    >>> some = list(message_parts(model))
     >>> len(some) > 2, b"".join(some) == model.SerializeToString()
     (True, True)
     """
