@@ -101,6 +101,8 @@ def _padded(call: Call, x: TensorValue, axes: Sequence[int], amounts: list[Term]
     padded = [d for d, pair in known.items() if pair != [0, 0]]
     if x.index_map is None or number is None or not plain or len(padded) != 1:
         return None
+    if len(amounts) != 2 * len(axes):
+        return None
     (axis,) = padded
     before, behind = known[axis]
     if before is None or behind is None or min(before, behind) < 0 or len(pairs) != len(axes):
