@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.processes.interrupts import unless_stopped as unless_stopped
     from onnx_scatterx.processes.memory import give_back as give_back
     from onnx_scatterx.processes.memory import held as held
+    from onnx_scatterx.processes.memory import map_large_blocks as map_large_blocks
     from onnx_scatterx.processes.scratch_folders import clear as clear
     from onnx_scatterx.processes.scratch_folders import is_scratch as is_scratch
     from onnx_scatterx.processes.scratch_folders import scratch as scratch
@@ -43,7 +44,7 @@ else:
             "child": "Child Closing NoReply PythonChild Reply",
             "collection": "quiet raised_gc_threshold",
             "interrupts": "GRACE Stopped end_soon postponed stoppable unless_stopped",
-            "memory": "give_back held",
+            "memory": "give_back held map_large_blocks",
             "scratch_folders": "clear is_scratch scratch",
             "serving": "Answering Message RawTensor Tell serve",
         },

@@ -11,6 +11,19 @@ import ctypes
 import re
 import sys
 
+_MMAP_THRESHOLD = -3  # of malloc.h
+_LARGE = 1 << 20
+
+
+def map_large_blocks() -> None:
+    """Let each block of a megabyte or more be given back when it is freed, from now on.
+
+    The GNU library raises this limit to 32 megabytes as soon as such a block was freed. Then blocks
+    of large models lie between others.
+    """
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _LARGE)
+
 
 def give_back() -> None:
     """Give memory that was freed back to the system, where the system's library can."""

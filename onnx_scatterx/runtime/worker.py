@@ -21,7 +21,15 @@ from typing import TYPE_CHECKING, Any
 
 import onnxruntime as ort
 
-from onnx_scatterx.processes import Message, RawTensor, Tell, give_back, held, serve
+from onnx_scatterx.processes import (
+    Message,
+    RawTensor,
+    Tell,
+    give_back,
+    held,
+    map_large_blocks,
+    serve,
+)
 from onnx_scatterx.runtime.ort_session import memory_plan, open_file, run_raw
 
 if TYPE_CHECKING:
@@ -30,6 +38,7 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Answer requests on standard input."""
+    map_large_blocks()
     serve(lambda tell: Worker(tell).answer)
 
 

@@ -97,6 +97,9 @@ def test_a_process_without_a_model_keeps_little_memory(
         runner.drop(fused=False)
         assert runner.load(100, fused=True) is None
         assert runner._process.id == first
+        with open(f"/proc/{first}/status") as status:
+            held = next(line.split()[1] for line in status if line.startswith("RssAnon"))
+        assert int(held) < 90 << 10  # kB: the model once, and Python
 
 
 @pytest.mark.parametrize("kind", ["f2", "f4", "f8", "c8", "c16", "bfloat16", "float8_e4m3fn"])
