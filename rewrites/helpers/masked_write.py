@@ -44,6 +44,7 @@ def written_by_mask(by_mask: Masked, rows: WholeRows, updates: Whole) -> ir.Valu
     w, others = context.writer, [c for c, _ in by_mask.others]
     reduction = Reducer(w, s.reduction, s.dtype)
     dims = [r for r in by_mask.unnamed if r in updates.dims and len(by_mask.rounds) > 1]
+    updates = updates.narrow or updates
     new, x = written(_over_data(by_mask, updates, dims), context), s.data
     if rows.merged:
         named = [r for r, axis in enumerate(by_mask.axes) if axis is not None]

@@ -58,8 +58,12 @@ def _from_axis(part: Part, at: int) -> Whole | None:
     x = attempt(partial(part.rows.of_repeated, part.input(0), at, repeated, part.has))
     if not isinstance(x, Whole):
         return None
-    dims = (*x.dims, *range(part.rows.depth - repeated, part.rows.depth))
-    return _shaped(part, replace(x, dims=dims))
+    x = x.narrow or x
+    first = x.axis + len(x.dims)
+    more = [d for d in range(repeated) if x.sizes[first + d].constant != 1]
+    kept = [*range(first), *(first + d for d in more), *range(first + repeated, len(x.order))]
+    dims = (*x.dims, *(part.rows.depth - repeated + d for d in more))
+    return _shaped(part, replace(x.moved(kept, x.axis), dims=dims))
 
 
 def _count(sizes: Sequence[Term]) -> Term:
@@ -123,7 +127,7 @@ def expanded(part: Part) -> Whole:
         w, shape = part.context.writer, part.context.numbers.shape(new)
         return w.node("Expand", [made[0], shape], part.dtype)
 
-    return part.whole(make, [x], x.dims)
+    return replace(part.whole(make, [x], x.dims), narrow=x)
 
 
 def filled(part: Part) -> Whole:

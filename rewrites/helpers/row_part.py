@@ -236,7 +236,7 @@ def indices_of(part: Part, i: int, axis: int) -> Whole:
 
 def as_base(x: Whole) -> Whole:
     """Return a tensor that is written as another one."""
-    return replace(x, shape=x.sizes, order=tuple(range(len(x.order))))
+    return replace(x, shape=x.sizes, order=tuple(range(len(x.order))), narrow=None)
 
 
 def everywhere(part: Part, x: Whole, dims: Sequence[int]) -> Whole:

@@ -52,6 +52,7 @@ class Whole:
     The ``dims`` of the mask, ascending, stand at ``axis``. ``make`` writes a tensor of ``shape``
     from the ``parts``. Axis d of the result is axis ``order[d]`` of this tensor, or a new one of
     extent 1; axes that are in no place have extent 1. If ``is_read``, rows are read by the mask.
+    If it was only expanded, ``narrow`` is the tensor before, which is broadcast to it.
     ``work`` are its own multiply-adds, without those of the parts.
     """
 
@@ -64,6 +65,7 @@ class Whole:
     is_read: bool = False
     parts: tuple[Whole, ...] = ()
     work: MultiplyAdds | None = None
+    narrow: Whole | None = None
 
     @property
     def sizes(self) -> Shape:
@@ -78,7 +80,8 @@ class Whole:
     def moved(self, order: Sequence[int | None], axis: int) -> Whole:
         """Return the same tensor with its axes in another order; None is a new one."""
         places = tuple(None if d is None else self.order[d] for d in order)
-        return replace(self, order=places, axis=axis)
+        narrow = None if self.narrow is None else self.narrow.moved(order, axis)
+        return replace(self, order=places, axis=axis, narrow=narrow)
 
     def with_dims(self, dims: Sequence[int]) -> Whole:
         """Return the same tensor with more dims of the mask, along which it is the same."""
@@ -87,7 +90,7 @@ class Whole:
         at = {r: self.axis + i for i, r in enumerate(self.dims)}
         end = self.axis + len(self.dims)
         order = [*range(self.axis), *map(at.get, dims), *range(end, len(self.order))]
-        return replace(self.moved(order, self.axis), dims=tuple(dims))
+        return replace(self.moved(order, self.axis), dims=tuple(dims), narrow=None)
 
 
 def multiply_adds(whole: Whole) -> MultiplyAdds | None:
