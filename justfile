@@ -87,6 +87,10 @@ devices DIRECTORY *ARGS:
 probe *ARGS:
     .ci/probe-device {{ARGS}}
 
+# Profiles of devices against what others measured: WHEEL of winml-cli [NAME...] [--write].
+measured *ARGS:
+    python -P -c 'import sys; sys.path.append("."); from benchmarks.measured_devices.measured import main; sys.exit(main())' {{ARGS}}
+
 # The part of ONNX Runtime's ABI that the library declares, against the official header.
 abi:
     .ci/abi

@@ -27,7 +27,7 @@ from onnx_scatterx.files.data import to_proto
 from onnx_scatterx.files.io import load
 from onnx_scatterx.files.writing import write_text
 from onnx_scatterx.fitting.propagation import let_onnx_infer
-from onnx_scatterx.lab.devices.checking import Check, judged, truths
+from onnx_scatterx.lab.devices.checking import Check, asked, truths
 from onnx_scatterx.lab.devices.consumer import LIMIT, Consumer, ConsumerProcess
 from onnx_scatterx.processes.scratch_folders import scratch
 
@@ -80,7 +80,7 @@ class Subject:
             model = ir.external_data.load_to_model(load(self._path))
             return with_sizes(model, self.feeds), ()
         result = optimize(self.form(FORMS[0])[0], target=target)
-        return result.model, tuple(str(v) for v in result.report.violations if not v.on_host)
+        return result.model, tuple(str(v) for v in result.report.violations if not v.is_taken)
 
 
 def feeds_of(path: Path) -> dict[str, np.ndarray]:
@@ -198,12 +198,13 @@ class Record:
             content.update(np.ascontiguousarray(array).tobytes())
         key = f"{consumer.name} {process.version} {content.hexdigest()}"
         if key not in self._answers:
-            check = judged(consumer, process.run(file, subject.feeds), subject.truth, file)
+            check = asked(process, consumer, file, subject.feeds, subject.truth)
             self._answers[key] = asdict(check)
             if self._place is not None:
                 write_text(self._place, json.dumps(self._answers, indent=1))
         found = Check(**self._answers[key])
-        return replace(found, nodes=tuple(found.nodes), on_host=tuple(found.on_host))
+        nodes, part = tuple(found.nodes), tuple(found.part)
+        return replace(found, nodes=nodes, on_host=tuple(found.on_host), part=part)
 
 
 def _scatters(model: onnx.ModelProto) -> int:
@@ -289,7 +290,7 @@ class DeviceTable:
         yield "|---|" + "---|" * len(self.versions)
         for model in self.models:
             signs = (
-                " ".join(_SIGNS[self.cells[model, consumer, form].check.verdict] for form in FORMS)
+                " ".join(_sign(self.cells[model, consumer, form].check) for form in FORMS)
                 for consumer in self.versions
             )
             yield f"| {model} | {' | '.join(signs)} |"
@@ -309,4 +310,9 @@ class DeviceTable:
                 yield f"- not named: {model}: {one_line(check, _LETTERS)}"
 
 
-_SIGNS = {"right": "yes", "wrong": "wrong", "refused": "-"}
+_SIGNS = {"right": "yes", "wrong": "wrong", "refused": "-", "no answer": "?"}
+
+
+def _sign(check: Check) -> str:
+    """Return the word of a cell: `close` and `tied` stand for themselves."""
+    return _SIGNS.get(check.verdict, check.verdict)

@@ -1,16 +1,19 @@
 """Measures the models that people name in public issues, and writes ``docs/gallery.md``.
 
-    pip install torch==2.13.0 transformers timm ultralytics ".[prove]"
+    pip install torch==2.13.0 torchvision==0.28.0 transformers timm ultralytics ".[prove]"
     python benchmarks/gallery.py [--only NAME ...] [--with tract=PYTHON ...]
 
 ``benchmarks/gallery_rows.py`` has the rows, at published configurations with seeded random weights.
 Each row is exported, optimized for `standard` and for `ort-cpu`, proven and compared, timed in ONNX
-Runtime, and given to the compilers of ``--with``, each with its interpreter, before and after.
-Each step is a process of its own, so a failure costs one cell. ``--only`` makes some rows, and a
-run goes on where the last one ended. ``--file`` measures a model of yours, such as a pretrained
-one: its hash must be the one that you give. ``--page`` only writes the page of what is measured.
+Runtime, and given to the compilers of ``--with``, each with its interpreter: before, after its own
+profile, and after `standard` if that is another file. ``benchmarks/gallery_cells.json`` has the
+answers. Each step is a process of its own, so a failure costs one cell. ``--only`` makes some rows,
+``--cells`` asks the compilers alone, and ``--forms original own`` only about these files. A run
+goes on where the last one ended. ``--file`` measures a model of yours, such as a pretrained one:
+its hash must be the one that you give. ``--page`` only writes the page of what is measured.
 ``--untimed`` leaves the times for another run, such as one on a machine that does nothing else.
-``--again`` does steps again that have a result, and ``--seconds`` gives the compilers more time:
+``--again`` does steps again that have a result, and asks a compiler again that has answered.
+``--seconds`` gives the compilers another limit than 600 seconds:
 
     python benchmarks/gallery.py --only rwkv_169m --again tract --seconds 300 --with tract=PYTHON
 """
@@ -32,11 +35,13 @@ from typing import Any
 
 import numpy as np
 import onnx
-from gallery_page import STEPS, TARGETS, page, shortened
+from gallery_cells import FORMS, Asker, Cells, without_notes
+from gallery_page import STEPS, TARGETS, page
 from gallery_rows import GALLERY, Shown
 from real_steps import (
     ROOT,
     Record,
+    apart,
     counted,
     difference,
     export,
@@ -50,7 +55,8 @@ import onnx_scatterx
 PAGE = ROOT / "docs" / "gallery.md"
 RESULTS = ROOT / "benchmarks" / "gallery.json"
 BEGINS = "<!-- the results begin: benchmarks/gallery.py writes them -->\n"
-SECONDS = 60.0  # of a compiler for one model, without --seconds
+CELLS = Cells(ROOT / "benchmarks" / "gallery_cells.json")
+SECONDS = 600.0  # of a compiler for one file, without --seconds
 BUDGET = 10.0  # seconds of the runs of a row, at least three rounds
 WHOLE = (1 << 31) - (1 << 20)  # bytes of a file with all its weights
 
@@ -74,6 +80,7 @@ def pack(folder: str) -> dict[str, Any]:
     size = sum(file.stat().st_size for file in (path, beside) if file.exists())
     if size < WHOLE:  # larger messages cannot be made
         model = onnx.load(path)
+        without_notes(model)
         size = model.ByteSize()
         onnx.save(model, path)
         beside.unlink(missing_ok=True)
@@ -139,43 +146,16 @@ def machine() -> str:
     return f"{name[1] if name else platform.machine()}, {os.cpu_count()} cores"
 
 
-def ask(name: str, python: str, model: str, feeds: str, limit: float) -> dict[str, Any]:
-    """Give a model to a compiler: as it is, and optimized for the compiler's own target."""
-    from onnx_scatterx.lab.devices.checking import judged, truths
-    from onnx_scatterx.lab.devices.consumer import ConsumerProcess, consumer_of
-
-    consumer = consumer_of(name)
-    with np.load(feeds) as file:
-        given = dict(file)
-    files = {"before": Path(model), "after": Path(model).with_name(f"{name}.onnx")}
-    given = {n: array for n, array in given.items() if n in inputs_of(model)}
-    truth = truths(files["before"], [given])[0]
-    onnx_scatterx.optimize(model, target=consumer.adapter.profile).save(files["after"])
-    found: dict[str, Any] = {}
-    with ConsumerProcess(consumer, python, limit) as process:
-        found |= {"compiler": f"{name} {process.version}", "limit": limit}
-        for when, file in files.items():
-            check = judged(consumer, process.run(file, given), truth, file)
-            found[when] = {"verdict": check.verdict, "why": shortened(check.message)}
-            found[when]["nodes"] = check.nodes[:1]
-    files["after"].unlink()
-    return found
-
-
-def inputs_of(model: str) -> set[str]:
-    """Return the names of the inputs of a file."""
-    return {value.name for value in onnx.load(model, load_external_data=False).graph.input}
-
-
 @dataclass(frozen=True)
 class Wish:
-    """What to measure: with which compilers and interpreters, and which steps are done again."""
+    """What to measure: with which compilers, and which steps are done again."""
 
-    compilers: dict[str, str]
+    asker: Asker
     again: frozenset[str]
     timed: bool
-    limit: float
-    """Seconds of a compiler for one model."""
+    only_cells: bool
+    keep: bool
+    """Whether the files of a row stay in the cache."""
 
 
 def measure(record: Record, shown: Shown | None, file: list[str] | None, wish: Wish) -> None:
@@ -184,10 +164,11 @@ def measure(record: Record, shown: Shown | None, file: list[str] | None, wish: W
     folder.mkdir(parents=True, exist_ok=True)
     paths = {n: str(folder / f"{n}.onnx") for n in ("model", *TARGETS)}
     model, feeds = paths["model"], str(folder / "feeds.npz")
-    steps = (*(STEPS if wish.timed else STEPS[:-1]), *wish.compilers)
+    steps = ("export", "size") if wish.only_cells else STEPS if wish.timed else STEPS[:-1]
     todo = {step for step in steps if step in wish.again or not record.has(step)}
     failed = "failed" in record.known().get("export", {}) and "export" not in wish.again
-    if not todo or failed:
+    ask = bool(wish.asker.compilers) and wish.asker.todo(name, record.known())
+    if failed or not (todo or ask):
         return
 
     def find(step: str, *work: Any, **how: Any) -> dict[str, Any]:
@@ -206,9 +187,9 @@ def measure(record: Record, shown: Shown | None, file: list[str] | None, wish: W
             find("judge", judge, model, paths[TARGETS[0]], feeds)
             if wish.timed:
                 find("times", times, str(folder), feeds)
-        for compiler, python in wish.compilers.items():
-            find(compiler, ask, compiler, python, model, feeds, wish.limit)
-    for left in (p for p in folder.iterdir() if p.suffix != ".json"):
+        if ask:
+            wish.asker.fill(record, shown, apart)
+    for left in () if wish.keep else [p for p in folder.iterdir() if p.suffix != ".json"]:
         shutil.rmtree(left) if left.is_dir() else left.unlink()
 
 
@@ -225,10 +206,16 @@ def main() -> None:
     limit = {"type": float, "default": SECONDS, "help": f"of a compiler ({SECONDS:.0f})"}
     parser.add_argument("--seconds", **limit)
     parser.add_argument("--untimed", action="store_true", help="leave the times for later")
+    parser.add_argument("--cells", action="store_true", help="only ask the compilers")
+    parser.add_argument("--forms", nargs="+", default=list(FORMS), choices=FORMS)
+    parser.add_argument("--keep", action="store_true", help="keep the files of a row in the cache")
     parser.add_argument("--page", action="store_true", help="write the page of what is measured")
     args = parser.parse_args()
     code, compilers = version(), dict(pair.split("=", 1) for pair in args.compilers)
-    wish = Wish(compilers, frozenset(args.again), not args.untimed, args.seconds)
+    again = frozenset(args.again)
+    forms, made_by = tuple(args.forms), code if args.anew else ""
+    asker = Asker(CELLS, compilers, args.seconds, again, forms, made_by)
+    wish = Wish(asker, again, not args.untimed, args.cells, args.keep)
     name, *file = args.file or ("",)
     for row in [] if args.page else [name] if name else args.only:
         record = Record(args.cache / row, RESULTS, code, args.anew)
@@ -244,7 +231,7 @@ def publish(cache: Path) -> None:
     records = {row: Record(cache / row, RESULTS).known() for row in rows}
     results = {row: found for row, found in records.items() if found}
     RESULTS.write_text(json.dumps(results, separators=(",", ":")) + "\n")
-    write_page(PAGE, BEGINS, page(results))
+    write_page(PAGE, BEGINS, page(results, CELLS))
 
 
 if __name__ == "__main__":

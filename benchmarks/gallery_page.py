@@ -9,12 +9,16 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from gallery_cells import EVERY, ORIGINAL, SOME, TAKEN, TOO_LARGE, Cell, Cells, forms_of, planned
 from gallery_rows import GALLERY, LEFT_OUT
 
 TARGETS = ("standard", "ort-cpu")
-STEPS = ("export", "size", *TARGETS, "judge", "times")  # all others ask a compiler
-SIGNS = {"right": "yes", "wrong": "wrong", "refused": "-"}
+STEPS = ("export", "size", *TARGETS, "judge", "times")
+COMPILERS = (*EVERY, *SOME)
+ENDS = (ORIGINAL, "own")
 Rows = dict[str, dict[str, Any]]
+Told = dict[str, Cell]
+"""The cells of a row and a compiler, by the form of the file."""
 
 
 def judged_as(found: dict[str, Any]) -> str:
@@ -45,14 +49,25 @@ def number(ms: float) -> str:
     return f"{ms:.0f}" if ms >= 100 else f"{ms:.3g}"
 
 
-def answers(found: dict[str, Any], compilers: list[str]) -> list[str]:
-    """Return the cells of the compilers."""
-    cells = []
-    for name in compilers:
-        asked = found.get(name, {})
-        signs = [SIGNS[asked[w]["verdict"]] for w in ("before", "after") if w in asked]
-        cells.append(" → ".join(signs) or ("-" if asked else "?"))
-    return cells
+def told_of(found: dict[str, Any], compiler: str, cells: Cells) -> Told:
+    """Return what a compiler says of the files of a row."""
+    said = {form: cells.of(compiler, sha) for form, sha in forms_of(found, compiler).items()}
+    return {form: cell for form, cell in said.items() if cell is not None}
+
+
+def word(cell: Cell | None) -> str:
+    """Return the word of a cell."""
+    if cell is None:
+        return "?"
+    if cell["verdict"] == TOO_LARGE:
+        return "too large"
+    return str(cell.get("out_of") or cell["verdict"])
+
+
+def answer(told: Told) -> str:
+    """Return the words of a compiler: before, after its profile, and in brackets for `standard`."""
+    text = " → ".join(word(told.get(form)) for form in ENDS)
+    return f"{text} ({word(told['standard'])})" if "standard" in told else text
 
 
 def linked(text: str, thread: str) -> str:
@@ -62,13 +77,11 @@ def linked(text: str, thread: str) -> str:
     return f"{text} ([{thread}]({where}))" if thread else text
 
 
-def page(results: Rows) -> str:
+def page(results: Rows, cells: Cells) -> str:
     """Return the table of all results, and what is in no cell."""
     good = {n: f for n, f in results.items() if f.get("standard", {}).get("before")}
-    versions: dict[str, str] = {}
-    for row in good.values():
-        versions |= {n: f["compiler"] for n, f in row.items() if "compiler" in f}
-    compilers = sorted({n for row in good.values() for n in row if n not in STEPS})
+    told = {c: {n: told_of(f, c, cells) for n, f in good.items()} for c in COMPILERS}
+    compilers = [c for c in COMPILERS if any(told[c].values())]
     timed = [f["times"] for f in good.values() if "ms" in f.get("times", {})]
     rows, failed, words = [], [], []
     for name, found in results.items():
@@ -81,19 +94,22 @@ def page(results: Rows) -> str:
         counts = [f"{before[part]} → {after[part]}" for part in ("scatters", "nodes")]
         how = shown.how.replace("_", ", ") if shown else "-"
         size = f"{found.get('size', {}).get('MB', '-')}"
-        cells = [title, how, *counts, size, *answers(found, compilers), *timed_as(found)]
-        rows.append(f"| {' | '.join((*cells, judged_as(found)))} |")
-        words += said(title, found, compilers)
+        answers = [answer(told[c][name]) if name in asked(c, good) else " " for c in compilers]
+        shown_as = title + "".join(f", `--assume '{p}'`" for p in (shown.promises if shown else ()))
+        row = [shown_as, how, *counts, size, *answers, *timed_as(found), judged_as(found)]
+        rows.append(f"| {' | '.join(row)} |")
+        words += said(title, {c: told[c][name] for c in compilers})
     totals = [sum(f["standard"][w]["scatters"] for f in good.values()) for w in ("before", "after")]
     lines = [
         f"- {len(good)} models; {totals[0]} scatters before, {totals[1]} after `standard`",
         f"- {sum(judged_as(f) == 'proven' for f in good.values())} are proven equal, "
         f"{sum(judged_as(f) == 'compared: equal' for f in good.values())} more are compared, and "
         "their bits are equal",
-        *(f"- {versions.get(c, c)}: {takes(good, c)}" for c in compilers),
+        *(f"- {takes(good, c, told[c])}" for c in compilers),
+        missing(good, told),
         *(f"- {t}: {speed(timed, t)}" for t in TARGETS if timed),
         *clocks(good),
-        f"- package {', '.join(told(f['standard']['version'] for f in good.values()))}",
+        f"- package {', '.join(frequent(f['standard']['version'] for f in good.values()))}",
     ]
     heads = ["model", "export", "scatters", "nodes", "MB", *compilers]
     heads += ["ms", *(f"ms, `{target}`" for target in TARGETS), "result"]
@@ -119,7 +135,7 @@ def clocks(good: Rows) -> list[str]:
     return lines + [f"- timed on {place}: {', '.join(names)}" for place, names in others]
 
 
-def told(texts: Iterable[str]) -> list[str]:
+def frequent(texts: Iterable[str]) -> list[str]:
     """Return texts, the frequent ones first."""
     return [text for text, _ in Counter(texts).most_common()]
 
@@ -132,11 +148,51 @@ def why(found: dict[str, Any]) -> str:
     return text or "no reason"
 
 
-def takes(good: Rows, compiler: str) -> str:
-    """Return how many models a compiler takes, before and after."""
-    cells = [f[compiler] for f in good.values() if "after" in f.get(compiler, {})]
-    right = [sum(c[w]["verdict"] == "right" for c in cells) for w in ("before", "after")]
-    return f"{right[0]} models of {len(cells)} taken and right before, {right[1]} after"
+def asked(compiler: str, good: Rows) -> list[str]:
+    """Return the rows that a compiler is to be given: all of which a truth may be known."""
+    rows = [*planned(compiler), *(name for name in good if name not in GALLERY)]
+    return [n for n in rows if n in good and "failed" not in good[n].get("truth", {})]
+
+
+def missing(good: Rows, told: dict[str, dict[str, Told]]) -> str:
+    """Return how many cells are still to be filled."""
+    wanted = [(c, n, form) for c in COMPILERS for n in asked(c, good) for form in ENDS]
+    lacking = sum(form not in told[c][n] for c, n, form in wanted)
+    never = [c for c in COMPILERS if not any(told[c].values())]
+    none = f"; not asked yet: {', '.join(never)}" if never else ""
+    return f"- {lacking} of {len(wanted)} cells before and after the own profile are missing{none}"
+
+
+def takes(good: Rows, compiler: str, told: dict[str, Told]) -> str:
+    """Return what a compiler takes before and after, what it loses, and why it takes no more."""
+    both = {n: t for n, t in told.items() if all(form in t for form in ENDS)}
+    versions = ", ".join(sorted({t["own"]["version"] for t in both.values()}))
+    head = f"{compiler} {versions}".strip()
+    parts = [f"{head}: of {len(both)} models"]
+    for form, when in zip(ENDS, ("before", "after its profile"), strict=True):
+        counts = Counter(t[form]["verdict"] for t in both.values())
+        parts.append(", ".join(f"{counts[verdict]} {verdict}" for verdict in TAKEN) + f" {when}")
+    lost = [n for n, t in both.items() if taken(t[ORIGINAL]) and not taken(t["own"])]
+    parts.append(f"lost: {', '.join(lost) or 'none'}")
+    left = Counter(left_by(t["own"]) for t in both.values() if not taken(t["own"]))
+    parts.append(f"left: {', '.join(f'{left[k]} {k}' for k in sorted(left)) or 'none'}")
+    named = {n: good[n].get(f"form {compiler}", {}).get("refused", 0) > 0 for n in both}
+    alarms = sum(named[n] and taken(t["own"]) for n, t in both.items())
+    misses = sum(not named[n] and not taken(t["own"]) for n, t in both.items())
+    return "; ".join([*parts, f"`--strict=taken`: {alarms} false alarms, {misses} misses"])
+
+
+def taken(cell: Cell) -> bool:
+    """Return whether a compiler takes a file, and computes it well."""
+    return cell["verdict"] in TAKEN
+
+
+def left_by(cell: Cell) -> str:
+    """Return why a file is not taken, in a word or two."""
+    if cell["verdict"] == "refused":
+        cause = cell.get("cause", "not attributed")
+        return cause if cause == "not attributed" else f"by {cause}"
+    return word(cell)
 
 
 def speed(timed: list[dict[str, Any]], target: str) -> str:
@@ -146,17 +202,30 @@ def speed(timed: list[dict[str, Any]], target: str) -> str:
     return f"{mean:.2f} times as fast in the geometric mean, least {min(shares):.2f}"
 
 
-def said(title: str, found: dict[str, Any], compilers: list[str]) -> list[str]:
-    """Return what compilers say of a model that they do not take, in lines."""
+def said(title: str, told: dict[str, Told]) -> list[str]:
+    """Return what compilers say of a model whose outputs are not right, in lines."""
     lines = []
-    for name in compilers:
-        asked = found.get(name, {})
-        texts = {w: asked[w]["why"] for w in ("before", "after") if asked.get(w, {}).get("why")}
-        if len(set(texts.values())) == 1 < len(texts):
-            texts = {"before and after": texts["before"]}
-        told = "; ".join(f"{when}: {text}" for when, text in texts.items())
-        lines += [f"- {title.partition(' ([')[0]}, {name}, {told}"] if told else []
+    for name, cells in told.items():
+        texts = {form: text for form, cell in cells.items() if (text := sentence(cell))}
+        whens = {ORIGINAL: "before", "own": "after", "standard": "after `standard`"}
+        if len(texts) > 1 and len(set(texts.values())) == 1:
+            lines.append(f"- {title.partition(' ([')[0]}, {name}: {next(iter(texts.values()))}")
+        elif texts:
+            words = "; ".join(f"{whens[form]}: {text}" for form, text in texts.items())
+            lines.append(f"- {title.partition(' ([')[0]}, {name}, {words}")
     return lines
+
+
+def sentence(cell: Cell) -> str:
+    """Return the answer of a cell in words; "" if it is right or too large."""
+    if cell["verdict"] in ("right", TOO_LARGE):
+        return ""
+    numbers = [f"error {cell['error']:.2g}"] if "error" in cell else []
+    numbers += [f"cosine {cell['cosine']:.7f}"] if "cosine" in cell else []
+    cause = [left_by(cell)] if cell["verdict"] == "refused" else []
+    cause += [f"a part of {', '.join(cell['part'][:8])}"] if cell.get("part") else []
+    words = [word(cell), *cause, *numbers, *([cell["message"]] if cell["message"] else [])]
+    return ", ".join(words)
 
 
 def shortened(message: str) -> str:

@@ -21,6 +21,8 @@ class Shown:
     how: str = "dynamo"
     thread: str = ""
     row: Row | None = field(default=None)
+    promises: tuple[str, ...] = ()
+    """What is assumed of the inputs for each target: shown in the row."""
 
     def built_from(self, name: str) -> Row:
         """Return the row that is exported."""
@@ -38,6 +40,8 @@ CODE = pairs(6, 6, 768, 12, vocab_size=50005)
 NLLB = pairs(12, 12, 1024, 16, vocab_size=128112)
 TINYLLAMA = stack(22, 2048, 5632, 32, 32000, num_key_value_heads=4)
 PHI = stack(32, 2560, 10240, 32, 51200, partial_rotary_factor=0.4)
+
+LABELS = ("labels: nonnegative",)  # a caller who wants no loss has no label of -100
 
 # fmt: off
 GALLERY: dict[str, Shown] = {
@@ -63,7 +67,7 @@ GALLERY: dict[str, Shown] = {
         {"hidden_size": 256}, "matching_scores")),
     "groupvit": Shown("GroupViT, 224 x 224"),
     "tapas_base": Shown("TAPAS, base, 512 tokens", "dynamo", "pytorch/pytorch#73388"),
-    "speech_to_text_small": Shown("Speech2Text, small, 10 s"),
+    "speech_to_text_small": Shown("Speech2Text, small, 10 s", promises=LABELS),
     "wav2vec2_base": Shown("Wav2Vec2, base, 10 s", "dynamo", "huggingface/transformers#16004"),
     "hubert_base": Shown("HuBERT, base, 10 s"),
     "wavlm_base": Shown("WavLM, base, 10 s"),
@@ -71,18 +75,19 @@ GALLERY: dict[str, Shown] = {
         {"input_values": "noise batch=1 160000", "mask_time_indices": "mask batch=1 499"},
         stack(24, 1024, 4096, 16, 32, position_embeddings_type="relative"))),
     "vits": Shown("VITS, 100 characters", "ts", "LlmKira/VitsServer#14"),
-    "marian": Shown("Marian, 512 tokens"),
-    "blenderbot_small": Shown("BlenderBot, 90 M, 512 tokens", row=labelled(
-        "BlenderbotSmallForConditionalGeneration", TALK)),
-    "bart_base": Shown("BART, base, 512 tokens"),
+    "marian": Shown("Marian, 512 tokens", promises=LABELS),
+    "blenderbot_small": Shown("BlenderBot, 90 M, 512 tokens", promises=LABELS,
+        row=labelled("BlenderbotSmallForConditionalGeneration", TALK)),
+    "bart_base": Shown("BART, base, 512 tokens", promises=LABELS),
     "plbart_base": Shown("PLBART, base, 512 tokens",
-        row=labelled("PLBartForConditionalGeneration", CODE)),
-    "t5_base": Shown("T5, base, 512 tokens", "dynamo", "huggingface/optimum#1092"),
+        promises=LABELS, row=labelled("PLBartForConditionalGeneration", CODE)),
+    "t5_base": Shown("T5, base, 512 tokens", "dynamo", "huggingface/optimum#1092",
+        promises=LABELS),
     "mbart_large": Shown("mBART, large, 512 tokens", "dynamo", "tenstorrent/tt-xla#911",
-        labelled("MBartForConditionalGeneration", MBART)),
+        labelled("MBartForConditionalGeneration", MBART), LABELS),
     "nllb_418m": Shown("M2M-100, 418 M, 512 tokens",
-        row=labelled("M2M100ForConditionalGeneration", NLLB)),
-    "whisper_small": Shown("Whisper, small, 30 s"),
+        promises=LABELS, row=labelled("M2M100ForConditionalGeneration", NLLB)),
+    "whisper_small": Shown("Whisper, small, 30 s", promises=LABELS),
     "sam_vit_base": Shown("Segment Anything, ViT-B, 1024 x 1024", "dynamo",
         "huggingface/transformers#22915"),
     "sam2_hiera_tiny": Shown("Segment Anything 2, Hiera tiny, 1024 x 1024", "dynamo",
@@ -98,10 +103,10 @@ GALLERY: dict[str, Shown] = {
     "phi_2_caches": Shown("Phi 2, 2.7 B, a step with caches of 2048", "dynamo",
         "tenstorrent/tt-forge-onnx#1924", Row("PhiModel", {"cache": "steps 1 32 2048 80"}, PHI,
         tied="layers")),
-    "pegasus_x_base": Shown("PEGASUS-X, base, 4096 tokens"),
+    "pegasus_x_base": Shown("PEGASUS-X, base, 4096 tokens", promises=LABELS),
     "longformer_4096": Shown("Longformer, 4096 tokens", "ts_dynamic",
         "huggingface/transformers#12385"),
-    "led_4096": Shown("LED, 4096 tokens", "ts_dynamic"),
+    "led_4096": Shown("LED, 4096 tokens", "ts_dynamic", promises=LABELS),
     "rwkv_169m": Shown("RWKV, 169 M, 128 tokens", "ts"),
 }
 # fmt: on

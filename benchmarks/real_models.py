@@ -185,6 +185,21 @@ def example(name: str, row: Row, batch: int) -> Example:
     return Example(build, inputs, sizes=sizes)
 
 
+def like_trained(module: nn.Module) -> nn.Module:
+    """Let no weight of a module have equal elements, such as the zeros of biases at their start.
+
+    A bias of zeros, a norm of ones and a head of zeros stand in no trained model. A compiler may
+    fold them, and a head of zeros hides every error.
+    """
+    draws = torch.Generator().manual_seed(0)
+    moments = ((n, t) for n, t in module.named_buffers() if n.endswith(("_mean", "_var")))
+    with torch.no_grad():
+        for _, tensor in (*module.named_parameters(), *moments):
+            if tensor.is_floating_point() and tensor.numel() > 1 and (tensor == tensor.min()).all():
+                tensor += 0.02 * torch.randn(tensor.shape, generator=draws).to(tensor)
+    return module
+
+
 def export(name: str, row: Row, how: str, path: Path) -> None:
     """Write the export of a row; weights above 2 GB, or of dynamo, lie beside it."""
     exporter, _, dynamic = how.partition("_")
@@ -192,7 +207,7 @@ def export(name: str, row: Row, how: str, path: Path) -> None:
     traced = example(name, row, 2 if how == "dynamo_dynamic" else 1)
     sizes = {n: traced.sizes.get(n, {}) for n in traced.inputs} if dynamic else None
     torch.manual_seed(0)
-    module = traced.module().eval()
+    module = like_trained(traced.module().eval())
     names = {"input_names": list(traced.inputs), "output_names": list(traced.outputs)}
     options: dict[str, Any] = {**names, "opset_version": OPSETS[exporter], "verbose": False}
     arguments = tuple(tensor.clone() for tensor in traced.inputs.values())

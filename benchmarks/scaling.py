@@ -135,14 +135,14 @@ def main() -> None:
 def mixed(counts: list[int]) -> None:
     """Print the nodes and milliseconds that each write of a chain of mixed writes takes."""
     sys.path.insert(0, str(Path(__file__).parents[1]))
-    from tests.helpers.long_chains import STYLES, long_chain
-    from tests.helpers.support import parse
+    from tests.helpers.chains import STYLES
+    from tests.helpers.long_chains import long_chain
 
-    onnx_scatterx.optimize(parse(long_chain(5, 0, "dynamo", dynamic=True)), target="standard")
+    onnx_scatterx.optimize(long_chain(5, 0, "dynamo", dynamic=True), target="standard")
     for style in STYLES:
         for dynamic in (False, True):
             for count in counts:
-                proto = parse(long_chain(count, 1, style, dynamic=dynamic))
+                proto = long_chain(count, 1, style, dynamic=dynamic)
                 start = time.process_time()
                 result = onnx_scatterx.optimize(proto, target="standard")
                 each = 1e3 * (time.process_time() - start) / count

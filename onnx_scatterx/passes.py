@@ -22,7 +22,9 @@ from onnx_scatterx.targets import AnyTarget
 from onnx_scatterx.tell import Report, optimize_ir, settled
 
 __all__ = [
+    "AvoidFaults",
     "CancelTransposes",
+    "ComputeConstants",
     "DropDefaultReductions",
     "DropOverwrittenUpdates",
     "FixSizes",
@@ -181,6 +183,14 @@ class CancelTransposes(_OnePass):
 
 class FoldSizes(_OnePass):
     """With ``fix``, or for a device: replaces values that follow from fixed sizes by constants."""
+
+
+class ComputeConstants(_OnePass):
+    """For a target with limits: computes chains of constants that the target does not take."""
+
+
+class AvoidFaults(_OnePass):
+    """For a compiler with known faults: writes the forms that avoid them."""
 
 
 class WriteOtherForms(_OnePass):

@@ -25,6 +25,7 @@ from onnx_scatterx.engine.rules import (
     Refusal,
     Scatter,
     ScatterRule,
+    is_lacked,
     refuse_unless,
 )
 from onnx_scatterx.rewrites.helpers.search import (
@@ -47,7 +48,7 @@ class SortedWriteRule(ScatterRule):
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         target = context.target
-        wanted = target.dense_limit is not None or not target.has(scatter.node.op_type)
+        wanted = target.dense_limit is not None or is_lacked(scatter.node, target)
         refuse_unless(context.writer.runs("TopK", _INT64) and wanted and target.has("TopK"))
         number = number_of(scatter, context)
         moved = scatter.reduction == "none" and not context.collides(scatter)

@@ -7,7 +7,9 @@ Holds if rows are written one after another along an axis behind the first (``wi
 axes in full, in a model of operator set 24. The start is taken modulo the size and the mode is
 circular if the start may be negative, if the updates may be empty (then the start may have any
 value), or if the indices wrap around: the rows continue from the end to the start as negative
-indices do. If the start depends on sizes alone, slices are written instead.
+indices do. If the start depends on sizes alone, slices are written instead. If the target writes in
+place, from an input of the model to an output, the size is a number, and nothing else reads the
+cache.
 """
 
 from __future__ import annotations
@@ -44,6 +46,8 @@ class TensorScatterRule(ScatterRule):
         w.require("TensorScatter")
         cache, perm = _behind(scatter, context)
         size = scatter.data_shape[window.axis]
+        inner = context.target.limits_of("TensorScatter").inner
+        refuse_unless(inner or (size.constant is not None and _is_bound(scatter, cache, perm)))
         refuse_unless(perm[window.axis] != 0)  # the first axis is the batch
         refuse_unless(window.shared or [perm[c] for c in window.start.axes] == [0])
         # If rows start at 0 or later and all lie within the axis, there are no more.
@@ -69,6 +73,24 @@ class TensorScatterRule(ScatterRule):
             return w.transpose(x, scatter.dtype, perm)
 
         return Plan(write)
+
+
+def _is_bound(scatter: Scatter, cache: ir.Value, perm: list[int]) -> bool:
+    """Return whether a cache goes from a graph input to an output, and nothing else reads it.
+
+    What reads its shape reads no element.
+    """
+    read, end = scatter.node, scatter.node.outputs[0]
+    if cache is not scatter.data:
+        (read,) = (use.node for use in cache.uses() if use.node.outputs[0] is scatter.data)
+        (back, *more) = [use.node for use in end.uses()] or [read]
+        order = list(attribute_of(back, "perm", ()) or ())
+        inverse = [perm.index(c) for c in range(len(perm))]
+        if more or end.is_graph_output() or back.op_type != "Transpose" or order != inverse:
+            return False
+        end = back.outputs[0]
+    others = [u.node for u in cache.uses() if u.node is not read and u.node.op_type != "Shape"]
+    return cache.is_graph_input() and not others and end.is_graph_output()
 
 
 def _only_the_run_knows(window: Window) -> bool:

@@ -26,6 +26,7 @@ from typing import Any
 import onnx
 
 from benchmarks.device_probe.case import Case
+from benchmarks.device_probe.faults import told
 from benchmarks.device_probe.onnx_tests import onnx_cases
 from benchmarks.device_probe.table import table_cases
 from onnx_scatterx.errors import one_line
@@ -62,9 +63,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--again", action="store_true", help="run again what was not right")
     parser.add_argument("--only", help="one operator")
     parser.add_argument("--cases", choices=("all", "ours", "onnx"), default="all")
+    parser.add_argument(
+        "--faults", nargs="*", type=Path, metavar="MODEL", help="are its faults still there?"
+    )
     parser.add_argument("--timeout", type=float, default=60.0, help="seconds for a case (60)")
     args = parser.parse_args(arguments)
     consumer = consumer_of(args.consumer)
+    if args.faults is not None:
+        print(*told(consumer, args.faults, args.python), sep="\n")
+        return 0
     sources = {"ours": [table_cases], "onnx": [onnx_cases], "all": [table_cases, onnx_cases]}
     cases = itertools.chain.from_iterable(source(args.only) for source in sources[args.cases])
     with ConsumerProcess(consumer, args.python, args.timeout) as process:
@@ -123,7 +130,9 @@ def _asked(consumer: Consumer, process: ConsumerProcess, case: Case, place: Path
             answer = process.run(place, one.feeds)
             checks.append(judged(consumer, answer, one.expected, place))
     direct, last = checks[0], checks[-1]
-    verdict: str = last.verdict
+    verdict: str = "right" if last else last.verdict
+    if verdict == "no answer":
+        verdict = "refused"
     if last and not direct:
         verdict = "inside"
     elif direct and not last:

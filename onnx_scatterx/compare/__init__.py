@@ -12,7 +12,6 @@ from onnx_scatterx.faces import face
 
 if TYPE_CHECKING:
     from onnx_scatterx.compare.accepted_draws import valid_draws as valid_draws
-    from onnx_scatterx.compare.array_diff import Tolerance as Tolerance
     from onnx_scatterx.compare.array_diff import compare as compare
     from onnx_scatterx.compare.interface import narrowing as narrowing
     from onnx_scatterx.compare.result import DifferenceError as DifferenceError
@@ -23,7 +22,7 @@ else:
         __name__,
         {
             "accepted_draws": "valid_draws",
-            "array_diff": "Tolerance compare",
+            "array_diff": "compare",
             "interface": "narrowing",
             "result": "DifferenceError Verification",
             "verifying": "verify",

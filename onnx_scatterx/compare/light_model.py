@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 from collections.abc import Callable
 from functools import partial
 from itertools import count, islice
@@ -12,6 +10,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.files import ir_tensors, replace_tensors
 from onnx_scatterx.graphs import overridable
+from onnx_scatterx.processes import give_back
 
 _LARGE = 1 << 20  # bytes of a tensor that is not kept
 
@@ -46,8 +45,7 @@ def lighten(model: ir.Model, again: Callable[[], ir.Model]) -> None:
         return ir.LazyTensor(read, dtype=tensor.dtype, shape=shape, name=tensor.name)
 
     replace_tensors(model, light)
-    with contextlib.suppress(OSError, AttributeError, TypeError):
-        ctypes.CDLL(None).malloc_trim(0)  # the GNU library keeps what was freed otherwise
+    give_back()
 
 
 def _texts(tensor: ir.TensorProtocol) -> list[str | bytes]:

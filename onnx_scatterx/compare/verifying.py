@@ -45,7 +45,7 @@ from onnx_scatterx.errors import ScatterXError, VerifyError
 from onnx_scatterx.files import AnyModel, ModelSource, load
 from onnx_scatterx.graphs import all_nodes, graphs_of
 from onnx_scatterx.observer import Observer, Progress
-from onnx_scatterx.processes import scratch
+from onnx_scatterx.processes import raised_gc_threshold, scratch
 from onnx_scatterx.runtime import DeclaredInput, ModelFile, as_file, runner_of, validated_inputs
 from onnx_scatterx.text import noted_reasons
 
@@ -136,6 +136,7 @@ def verify(
     if prove:
         require_solver()
     with contextlib.ExitStack() as stack:
+        stack.enter_context(raised_gc_threshold())
         directory = stack.enter_context(scratch())
         beside = ModelSource.of(before).directory or ModelSource.of(after).directory
         first, file = _opened(before, beside, directory / "before.onnx")

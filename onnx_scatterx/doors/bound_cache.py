@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.lift import is_scatter
-from onnx_scatterx.engine.write import is_native
+from onnx_scatterx.engine.write import caches_of, is_native
 from onnx_scatterx.files import AnyModel, load
 from onnx_scatterx.graphs import makers, reached, read_by
 from onnx_scatterx.operators import described
@@ -47,21 +46,7 @@ def cache_pairs(model: AnyModel) -> dict[str, str]:
     >>> cache_pairs(model)
     {'cache': 'next'}
     """
-    graph = load(model).graph
-    pairs: dict[str, str] = {}
-    for value in graph.outputs:
-        source = value
-        while (node := source.producer()) is not None:
-            if not (is_scatter(node) or is_native(node)):
-                break
-            (first, *_) = node.inputs
-            if first is None:
-                break
-            source = first
-        is_input = source.is_graph_input() and source.name not in graph.initializers
-        if source is not value and is_input and source.name and value.name:
-            pairs.setdefault(source.name, value.name)
-    return pairs
+    return caches_of(load(model).graph)
 
 
 def check_bound_cache(

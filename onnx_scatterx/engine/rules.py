@@ -14,15 +14,17 @@ lies in. The source of a cell is a ``View`` of a tensor, or two, ``Reduced``. A 
 
 **What it may ask.** A ``Context`` has what is known of the values and scatters of the graph, the
 target, and what writes nodes. A ``Planner`` also has the best plans for parts of a region.
-``Facts`` prove inequalities. A ``TensorValue`` is what is known of a tensor. ``made_by`` and
-``attribute_of`` read a node of the model, ``described`` says what is known of its operator,
-``reached`` walks over nodes, and ``rounds`` parts updates that collide.
+``Facts`` prove inequalities. A ``TensorValue`` is what is known of a tensor; a symbol may be an
+``ElementOf`` a tensor. ``made_by`` and ``attribute_of`` read a node of the model, ``described``
+says what is known of its operator, such as how ``Rows`` run through it, ``is_lacked`` whether the
+target has none or a slow one. ``reached`` walks over nodes, and ``rounds`` parts updates that
+collide.
 
 **Its answer.** A ``Plan`` is a function that writes nodes; their number is its cost. Only where
 time is weighed, ``Work`` says how much the nodes move. ``cheapest`` chooses among plans. A
 ``Refusal`` has a ``Reason``, and may have a ``Detail`` whose text is made only if it is printed.
-``refuse_unless``, ``granted`` and ``only`` refuse where a condition fails; ``attempt`` returns
-the refusal.
+``MultiplyAdds`` say what a function costs. ``refuse_unless``, ``granted`` and ``only`` refuse where
+a condition fails; ``attempt`` returns the refusal.
 
 **Terms.** A ``Term`` is a polynomial over sizes and coordinates. ``term`` makes one of a number,
 ``coord`` of a coordinate; a ``Symbol`` is a run-time number, a ``FloorDiv`` a quotient, a
@@ -33,9 +35,11 @@ A ``Reducer`` combines tensors as a scatter does, a ``Cut`` finds the bounds of 
 ``Encoding`` writes a ScatterX node.
 """
 
+from onnx_scatterx.engine.analysis import ElementOf as ElementOf
 from onnx_scatterx.engine.analysis import Shape as Shape
 from onnx_scatterx.engine.analysis import TensorValue as TensorValue
 from onnx_scatterx.engine.device import Work as Work
+from onnx_scatterx.engine.device import is_lacked as is_lacked
 from onnx_scatterx.engine.lift import Gather as Gather
 from onnx_scatterx.engine.lift import Scatter as Scatter
 from onnx_scatterx.engine.mosaic import Cell as Cell
@@ -44,6 +48,7 @@ from onnx_scatterx.engine.mosaic import StridedInterval as StridedInterval
 from onnx_scatterx.engine.mosaic import View as View
 from onnx_scatterx.engine.plan import Context as Context
 from onnx_scatterx.engine.plan import GatherRule as GatherRule
+from onnx_scatterx.engine.plan import MultiplyAdds as MultiplyAdds
 from onnx_scatterx.engine.plan import Plan as Plan
 from onnx_scatterx.engine.plan import Planner as Planner
 from onnx_scatterx.engine.plan import Region as Region
@@ -65,6 +70,7 @@ from onnx_scatterx.engine.write import Reducer as Reducer
 from onnx_scatterx.graphs import attribute_of as attribute_of
 from onnx_scatterx.graphs import made_by as made_by
 from onnx_scatterx.graphs import reached as reached
+from onnx_scatterx.operators import Rows as Rows
 from onnx_scatterx.operators import described as described
 from onnx_scatterx.text import Detail as Detail
 from onnx_scatterx.text import Reason as Reason

@@ -5,7 +5,7 @@ What onnx_ir writes of them is compared. Other parts are not written.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping, Set
+from collections.abc import Collection, Hashable, Iterable, Mapping, Set
 from itertools import chain
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -58,13 +58,9 @@ class Changes(NamedTuple):
         """
         after = weights.written(self._of_model(model))
         computed = {name for node in after.graph.node for name in node.output}
-        before = weights.written(self._of_message(message, computed, weights))
-        lost = {
-            name
-            for node in message.graph.node
-            if key_of_message(node) in self.gone
-            for name in node.output
-        }
+        keyed = [(key_of_message(node), node) for node in message.graph.node]
+        before = weights.written(self._of_message(message, keyed, computed, weights))
+        lost = {name for key, node in keyed if key in self.gone for name in node.output}
         lost -= computed.union(value.name for value in message.graph.output)
         told = {info.name for info in message.graph.value_info}
         for name in sorted(told & lost):
@@ -103,20 +99,24 @@ class Changes(NamedTuple):
         )
 
     def _of_message(
-        self, message: onnx.ModelProto, computed: Set[str], weights: Weights
+        self,
+        message: onnx.ModelProto,
+        keyed: Iterable[tuple[NodeKey, onnx.NodeProto]],
+        computed: Set[str],
+        weights: Weights,
     ) -> ir.Model:
         """Return the part of a message that was changed, as onnx_ir reads it.
 
-        Of the nodes that are gone, it has those with an output that is still ``computed``.
+        Its nodes come with their keys. Of those that are gone, it has those with an output that is
+        still ``computed``.
         """
         part = onnx.ModelProto()
         _copy(message, part, {"graph", "functions", "training_info"})
         _copy(message.graph, part.graph, {"node", "initializer", "value_info"})
         nodes = [
             node
-            for node in message.graph.node
-            if (key := key_of_message(node)) in self.nodes
-            or (key in self.gone and not computed.isdisjoint(node.output))
+            for key, node in keyed
+            if key in self.nodes or (key in self.gone and not computed.isdisjoint(node.output))
         ]
         functions = [f for f in message.functions if _identifier(f) in self.functions]
         part.graph.node.extend(nodes)

@@ -14,7 +14,7 @@ import, which has the newest version that a runtime knows.
 
 import math
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -341,18 +341,20 @@ def _empty(attribute: onnx.AttributeProto, version: int) -> None:
         tensor.dims.append(0)
 
 
-def bodies(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:
-    """Yield the subgraphs of a node.
+def bodies(node: onnx.NodeProto) -> Sequence[onnx.GraphProto]:
+    """Return the subgraphs of a node.
 
     For a standard operator without subgraphs, none are looked for: `onnx.checker` refuses them.
     """
     if node.domain == "" and not _may_have_bodies(node.op_type):
-        return
+        return ()
+    found: list[onnx.GraphProto] = []
     for attribute in node.attribute:
         if attribute.type in HEAVY:
             if attribute.HasField("g"):
-                yield attribute.g
-            yield from attribute.graphs
+                found.append(attribute.g)
+            found += attribute.graphs
+    return found
 
 
 @lru_cache(maxsize=1024)

@@ -181,7 +181,7 @@ def check_strings(proto: onnx.ModelProto, what: str) -> None:
     while waiting:
         kind, messages = waiting.popitem()
         for field in kind.fields:
-            name, several = field.name, _is_repeated(field)
+            name, several = field.name, is_repeated(field)
             if field.type == field.TYPE_STRING:
                 values = (getattr(message, name) for message in messages)
                 for text in itertools.chain.from_iterable(values) if several else values:
@@ -200,7 +200,8 @@ def check_strings(proto: onnx.ModelProto, what: str) -> None:
 
 
 @functools.cache
-def _is_repeated(field: FieldDescriptor) -> bool:
+def is_repeated(field: FieldDescriptor) -> bool:
+    """Return whether a field of a message is a list."""
     return hasattr(getattr(field.containing_type._concrete_class(), field.name), "extend")
 
 

@@ -29,8 +29,8 @@ from onnx_scatterx.files.data import (
 from onnx_scatterx.files.merge import Original
 from onnx_scatterx.files.model_source import AnyModel, ModelSource
 from onnx_scatterx.files.outside import follow_links
-from onnx_scatterx.files.parse import MOST_BYTES, form_of, parsed
-from onnx_scatterx.files.reading import note_read, open_regular, read_regular
+from onnx_scatterx.files.parse import form_of, parsed_file
+from onnx_scatterx.files.reading import note_read, open_regular
 from onnx_scatterx.graphs import cloned
 
 
@@ -163,8 +163,7 @@ def read(path: Path) -> onnx.ModelProto:
     note_read(path, "the input")
     check_file(path)
     with about_file(path, "cannot be read", ModelError):
-        content = read_regular(path, MOST_BYTES)
-    message = parsed(content, str(path), form_of(path))
+        message = parsed_file(path, str(path), form_of(path))
     check_strings(message, str(path))
     return message
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 
 from onnx_scatterx.errors import ModelError, about_file, one_line
 from onnx_scatterx.files.data import DATA_FIELDS, check_tensors
-from onnx_scatterx.files.reading import read_regular
+from onnx_scatterx.files.mapped import MOST_BYTES, message_in
+from onnx_scatterx.files.reading import open_sized
 
 MOST_LEVELS = 100
 
@@ -56,9 +58,6 @@ def is_too_deep(text: str, form: str) -> bool:
         level = max(level, 0)
     return False
 
-
-MOST_BYTES = (1 << 31) - 1
-"""The most bytes of a message that protobuf reads and writes."""
 
 _UNREADABLE = (
     google.protobuf.message.DecodeError,
@@ -124,6 +123,21 @@ def _what_it_is(content: bytes, error: Exception) -> str:
     return f"not an ONNX model, or a truncated one: {one_line(message)}"
 
 
+_MAPPED = 1 << 24  # bytes: a larger file is read from a map
+
+
+def parsed_file(path: Path, what: str, form: str) -> onnx.ModelProto:
+    """Return the message in a file of a format, unchecked; of a large one, one copy is in memory.
+
+    Raises OSError if the file cannot be read, and `ModelError` as ``parsed`` does.
+    """
+    whole = partial(parsed, what=what, form=form)
+    with open_sized(path, MOST_BYTES) as (stream, size):
+        if form == "protobuf" and size > _MAPPED:
+            return message_in(stream, whole)
+        return whole(stream.read(MOST_BYTES))
+
+
 _CONTENT = "the numbers"
 
 
@@ -136,25 +150,28 @@ def read_back(
     the message differs from ``meant``, or if a data file is too short.
     """
     with about_file(target, "cannot be read back", ModelError):
-        content = read_regular(file, MOST_BYTES)
-    message = judged(content, target, meant)
+        message = parsed_file(file, str(target), form_of(target))
+    _judge(message, target, meant)
     check_tensors(message, str(target), target.parent, data)
     return message
 
 
 def judged(content: bytes, target: Path, meant: onnx.ModelProto) -> onnx.ModelProto:
     """Return the message in the bytes for a file; ModelError if it differs from ``meant``."""
-    form = form_of(target)
-    message = parsed(content, str(target), form)
-    if message != meant:
-        lost = difference(meant, message)
-        if lost is not None:
-            raise ModelError(
-                f"{target}: not written: the format {form} cannot hold {lost}; write .onnx"
-                if form != "protobuf"
-                else f"{target}: not written: {lost} would not be read as it was meant"
-            )
+    message = parsed(content, str(target), form_of(target))
+    _judge(message, target, meant)
     return message
+
+
+def _judge(message: onnx.ModelProto, target: Path, meant: onnx.ModelProto) -> None:
+    lost = None if message == meant else difference(meant, message)
+    if lost is not None:
+        form = form_of(target)
+        raise ModelError(
+            f"{target}: not written: the format {form} cannot hold {lost}; write .onnx"
+            if form != "protobuf"
+            else f"{target}: not written: {lost} would not be read as it was meant"
+        )
 
 
 def check_data(tensors: Iterable[tuple[onnx.TensorProto, ir.ExternalTensor]], file: Path) -> None:

@@ -27,7 +27,7 @@ _KINDS = (
     (stat.S_ISCHR, "it is a device"),
     (stat.S_ISBLK, "it is a device"),
 )
-_MOST_TOML = 1 << 13  # bytes: tomllib takes cubic time for a long dotted key
+MOST_TOML = 1 << 13  # bytes: tomllib takes cubic time for a long dotted key
 
 
 def open_regular(path: AnyPath) -> BinaryIO:
@@ -54,36 +54,49 @@ def open_regular(path: AnyPath) -> BinaryIO:
     return stream
 
 
-def read_regular(path: AnyPath, most: int) -> bytes:
-    """Return the bytes of a file; OSError if it is not regular, or has more than ``most`` bytes."""
+@contextlib.contextmanager
+def open_sized(path: AnyPath, most: int) -> Iterator[tuple[BinaryIO, int]]:
+    """Open a file to read its bytes, and give its size.
+
+    Raises OSError if it is not regular, or has more than ``most`` bytes.
+    """
     with open_regular(path) as stream:
         size = os.fstat(stream.fileno()).st_size
         if size > most:
             why = f"it has {size} bytes; at most {most} are allowed"
             raise OSError(errno.EFBIG, why, os.fspath(path))
+        yield stream, size
+
+
+def read_regular(path: AnyPath, most: int) -> bytes:
+    """Return the bytes of a file; OSError if it is not regular, or has more than ``most`` bytes."""
+    with open_sized(path, most) as (stream, _):
         return stream.read(most)
 
 
-def read_toml(path: AnyPath) -> dict[str, Any]:
-    """Return the content of a TOML file; raise ScatterXError if it cannot be read."""
+def read_toml(path: AnyPath, most: int = MOST_TOML) -> dict[str, Any]:
+    """Return the content of a TOML file; raise ScatterXError if it cannot be read.
+
+    It has at most ``most`` bytes.
+    """
     with about_file(path, "cannot be read"):
-        content = read_regular(path, _MOST_TOML)
+        content = read_regular(path, most)
     try:
-        return parse_toml(content.decode())
+        return parse_toml(content.decode(), most)
     except UnicodeDecodeError as error:
         raise ScatterXError(f"{path}: is not TOML: {one_line(error)}") from error
     except ScatterXError as error:
         raise ScatterXError(f"{path}: {error}") from error
 
 
-def parse_toml(text: str) -> dict[str, Any]:
+def parse_toml(text: str, most: int = MOST_TOML) -> dict[str, Any]:
     """Return the content of a text in TOML; raise ScatterXError if it is not TOML.
 
     >>> parse_toml("keys = {max_rank = 4}")
     {'keys': {'max_rank': 4}}
     """
-    if len(text) > _MOST_TOML:
-        raise ScatterXError(f"it has {len(text)} characters; at most {_MOST_TOML} are allowed")
+    if len(text) > most:
+        raise ScatterXError(f"it has {len(text)} characters; at most {most} are allowed")
     try:
         return tomllib.loads(text)
     except ValueError as error:

@@ -25,6 +25,7 @@ from onnx_scatterx.files.data import (
     tensors,
     to_proto,
 )
+from onnx_scatterx.files.message_parts import message_parts
 from onnx_scatterx.files.outside import (
     Sources,
     bring_data_files,
@@ -172,7 +173,9 @@ def _stage(
         staged_data[file.name] = file
         data.append(target.with_name(file.name))
     staged = writing.stage(target)
-    staged.write_bytes(_serialize(message, target))
+    parts = message_parts(message) if form_of(target) == "protobuf" else None
+    with staged.open("wb") as stream:
+        stream.writelines([_serialize(message, target)] if parts is None else parts)
     written = read_back(staged, target, message, staged_data)
     return Staged((target, *data), written, staged, staged_data)
 

@@ -14,8 +14,10 @@ from onnx_scatterx.faces import face
 
 if TYPE_CHECKING:
     from onnx_scatterx.fitting.attach_fallbacks import AttachFallbacks as AttachFallbacks
+    from onnx_scatterx.fitting.avoid_faults import AvoidFaults as AvoidFaults
     from onnx_scatterx.fitting.change_operator_set import ChangeOperatorSet as ChangeOperatorSet
     from onnx_scatterx.fitting.check_target import CheckTarget as CheckTarget
+    from onnx_scatterx.fitting.compute_constants import ComputeConstants as ComputeConstants
     from onnx_scatterx.fitting.declared_dims import declare_body_dims as declare_body_dims
     from onnx_scatterx.fitting.declared_dims import forget_unchecked_dims as forget_unchecked_dims
     from onnx_scatterx.fitting.drop_default_reductions import (
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
         MoveAboveQuantizers as MoveAboveQuantizers,
     )
     from onnx_scatterx.fitting.original import note_original as note_original
-    from onnx_scatterx.fitting.profile_draft import new_profile as new_profile
     from onnx_scatterx.fitting.write_other_forms import WriteOtherForms as WriteOtherForms
     from onnx_scatterx.fitting.write_sizes import WRONG as WRONG
     from onnx_scatterx.fitting.write_sizes import WriteSizes as WriteSizes
@@ -46,8 +47,10 @@ else:
         __name__,
         {
             "attach_fallbacks": "AttachFallbacks",
+            "avoid_faults": "AvoidFaults",
             "change_operator_set": "ChangeOperatorSet",
             "check_target": "CheckTarget",
+            "compute_constants": "ComputeConstants",
             "declared_dims": "declare_body_dims forget_unchecked_dims",
             "drop_default_reductions": "DropDefaultReductions",
             "failures": "NodeFailure first_failure",
@@ -58,7 +61,6 @@ else:
             "lower_rewritten": "LowerRewritten",
             "move_above_quantizers": "MoveAboveQuantizers",
             "original": "note_original",
-            "profile_draft": "new_profile",
             "write_other_forms": "WriteOtherForms",
             "write_sizes": "WRONG WriteSizes analysis_at declare_fixed failure_at_any_sizes",
         },

@@ -1,6 +1,7 @@
 """Notes the parts of a model that its target does not take. It changes nothing.
 
-Promises do not change what a compiler sees, so what is known is known without them.
+Promises do not change what a compiler sees, so what is known is known without them. But a promise
+that an input is not negative holds when the compiled model runs.
 """
 
 from __future__ import annotations
@@ -28,10 +29,11 @@ def check_target(job: Job) -> bool:
     (False, ['Erf'])
     """
     knowledge, target = job.analyses.without_promises.current(), job.settings.target
-    pairs = violating_nodes(job.model, target, knowledge)
+    promised = job.analyses.promised.current() if job.assumed else None
+    pairs = violating_nodes(job.model, target, knowledge, promised)
     found = [*_of_opset(job.model, target, job.proven), *(violation for _, violation in pairs)]
     job.violations = tuple(dict.fromkeys(found))
-    job.refused = {n for n, violation in pairs if n is not None and not violation.on_host}
+    job.refused = {n for n, violation in pairs if n is not None and not violation.is_taken}
     return False
 
 

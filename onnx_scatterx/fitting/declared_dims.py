@@ -20,7 +20,6 @@ from typing import TypeAlias
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.fitting.inference import inferred
 from onnx_scatterx.fitting.known_values import Analysed, KnownValues
 from onnx_scatterx.graphs import (
     all_nodes,
@@ -95,6 +94,8 @@ def _note(model: ir.Model, nodes: Collection[ir.Node], *, fold: bool) -> None:
     """
     if not nodes or _calls(model) > _CALLS:
         return
+    from onnx_scatterx.fitting.inference import inferred
+
     for number, node in enumerate(nodes):
         node.meta[_NOTED] = number
     calls: dict[int, list[list[_Dims]]] = {}

@@ -15,8 +15,6 @@ import numpy as np
 import onnx
 import onnx.defs
 import onnx_ir as ir
-from onnx.reference import ReferenceEvaluator
-from onnx_ir.passes.common import InlinePass
 
 from onnx_scatterx.engine.spelling import respelled
 from onnx_scatterx.fitting.known_values import KnownValues
@@ -43,6 +41,8 @@ def write_definitions(
         node.domain, node.op_type = body.domain, body.name
         model.functions[function.identifier()] = function
         made.add(function.identifier())
+    from onnx_ir.passes.common import InlinePass
+
     try:
         InlinePass(lambda function: function.identifier() in made)(model)
     except (ir.passes.PassError, ValueError):
@@ -184,6 +184,8 @@ def _computed(
     node: onnx.NodeProto, constants: Mapping[str, np.ndarray], version: int
 ) -> np.ndarray | None:
     """Return the output of a node whose inputs are constants; None if it cannot be computed."""
+    from onnx.reference import ReferenceEvaluator
+
     if len(node.output) != 1:
         return None
     values = [onnx.numpy_helper.from_array(constants[name], name) for name in node.input]

@@ -17,7 +17,9 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from typing import TYPE_CHECKING
 
+import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import Knowledge, misread_node
@@ -25,10 +27,12 @@ from onnx_scatterx.engine.budget import LIMITS, budget, within_limits
 from onnx_scatterx.engine.passes import Job, Pass, inline_functions, take_known_branches
 from onnx_scatterx.engine.write import Writer
 from onnx_scatterx.files import ir_tensors
-from onnx_scatterx.fitting.constant_finder import ConstantFinder, NodeRunner
 from onnx_scatterx.fitting.write_sizes import declare_known
 from onnx_scatterx.graphs import all_graphs, graphs_of, remove_dead, replace_uses
 from onnx_scatterx.operators import described
+
+if TYPE_CHECKING:
+    from onnx_scatterx.fitting.constant_finder import ConstantFinder
 
 _FREE = 1 << 16  # bytes of new constants, in a model of any size
 _SMALL = 64  # bytes of a constant that is always written
@@ -47,13 +51,17 @@ def fold_sizes(job: Job) -> bool:
     >>> [node.op_type for node in model.graph]
     ['Reshape']
     """
+    from onnx_scatterx.fitting.constant_finder import ConstantFinder, NodeRunner
+
     modified = False
     analyses = job.analyses
+    if _folds_nothing(job):
+        return False
     analyses.without_trust.catch_up()
     if analyses.without_trust.is_outdated or any(outcome.gives_more for outcome in job.outcomes):
         analyses.read_again()
     with NodeRunner() as runner:
-        folding = _Folding(job, runner)
+        folding = _Folding(job, ConstantFinder(job.model, runner))
         for _ in range(LIMITS.folding_rounds):
             with budget().share(1 / 4):
                 known = analyses.without_trust.current()
@@ -75,6 +83,21 @@ def fold_sizes(job: Job) -> bool:
 FoldSizes = Pass(fold_sizes, applies=lambda s: s.given["fix"] or s.target.is_device)
 
 
+def _folds_nothing(job: Job) -> bool:
+    """Return whether even those who trust all dims know no constant, before more is read."""
+    most = job.analyses.at_most
+    if most is None or job.settings.given["fix"] or job.model.functions:
+        return False
+    known = most.current()
+    if most.is_outdated or any(outcome.gives_more for outcome in job.outcomes):
+        return False
+    from onnx_scatterx.fitting.constant_finder import ConstantFinder, NodeRunner
+
+    with NodeRunner() as runner:
+        finder = ConstantFinder(job.model, runner)
+        return not finder.find(known) and not finder.constants
+
+
 def _inline_sized_functions(job: Job) -> bool:
     """Inline the functions of a model that compute sizes, for a device; return whether any does."""
     return job.settings.target.is_device and inline_functions(job, _is_sized)
@@ -91,9 +114,9 @@ def _is_read_well(known: Knowledge) -> bool:
 class _Folding:
     """Writes the constants that are found in readings of a model."""
 
-    def __init__(self, job: Job, runner: NodeRunner) -> None:
+    def __init__(self, job: Job, finder: ConstantFinder) -> None:
         self.job = job
-        self.finder = ConstantFinder(job.model, runner)
+        self.finder = finder
         self.room: float = math.inf
         if not job.settings.target.is_device:
             self.room = max(_FREE, _stored_bytes(job.model) // 2)
@@ -167,24 +190,28 @@ class _Folding:
         return value.is_graph_output() or any(use.node not in gone for use in value.uses())
 
     def _replace(self, value: ir.Value, node: ir.Node, writer: Writer) -> None:
-        """Replace a value by a constant. For an output of the graph, it is a Constant node."""
         array = self.finder.constants[value]
-        tensor = ir.Tensor(array, dtype=ir.DataType.from_numpy(array.dtype))
-        if not value.is_graph_output():
-            with writer.graph.at(node, value.name):
-                made = writer.graph.add_constant(array, tensor.dtype)
-        else:
-            kind, given = value.type or ir.TensorType(tensor.dtype), ir.AttrTensor("value", tensor)
-            made = ir.Value(name=value.name, type=kind, shape=ir.Shape(array.shape))
-            made.metadata_props.update(value.metadata_props)
-            value.name = self.job.names.new(f"{value.name}/computed")
-            with writer.graph.at(node):
-                writer.graph.add(
-                    ir.Node("", "Constant", [], [given], outputs=[made], name=value.name)
-                )
-        self.job.analyses.note_constant(made, tensor)
-        replace_uses(value, made)
-        self.finder.made.add(made)
+        self.finder.made.add(write_constant(self.job, writer, value, array, node))
+
+
+def write_constant(
+    job: Job, writer: Writer, value: ir.Value, array: np.ndarray, node: ir.Node
+) -> ir.Value:
+    """Replace a value of a node by a constant, for an output of the graph by a Constant node."""
+    tensor = ir.Tensor(array, dtype=ir.DataType.from_numpy(array.dtype))
+    if not value.is_graph_output():
+        with writer.graph.at(node, value.name):
+            made = writer.graph.add_constant(array, tensor.dtype)
+    else:
+        kind, given = value.type or ir.TensorType(tensor.dtype), ir.AttrTensor("value", tensor)
+        made = ir.Value(name=value.name, type=kind, shape=ir.Shape(array.shape))
+        made.metadata_props.update(value.metadata_props)
+        value.name = job.names.new(f"{value.name}/computed")
+        with writer.graph.at(node):
+            writer.graph.add(ir.Node("", "Constant", [], [given], outputs=[made], name=value.name))
+    job.analyses.note_constant(made, tensor)
+    replace_uses(value, made)
+    return made
 
 
 _NODE = 64  # bytes of a node, about

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 import onnx_ir as ir
-from onnx_ir.passes.common import InlinePass
 
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.fitting.propagation import let_onnx_infer
@@ -31,6 +30,8 @@ def inferred(model: ir.Model, *, fold: bool = True) -> ir.Model:
 
 def inlined(model: ir.Model) -> ir.Model:
     """Return a copy with functions inlined. Raises ModelError if a function cannot be inlined."""
+    from onnx_ir.passes.common import InlinePass
+
     copy = cloned(model)
     for identifier in [i for i, f in copy.functions.items() if f.domain in ("", "ai.onnx")]:
         del copy.functions[identifier]  # operators of these names run instead (`called_function`)

@@ -20,7 +20,6 @@ from onnx_scatterx.fitting.declared_dims import (
     forget_unchecked_dims,
     note_body_dims,
 )
-from onnx_scatterx.fitting.definitions import write_definitions
 from onnx_scatterx.fitting.known_values import Analysed, KnownValues
 from onnx_scatterx.fitting.write_spelling import write_spelling
 from onnx_scatterx.graphs import Names, all_graphs, all_nodes, cloned, is_operator
@@ -167,6 +166,8 @@ def _defined(model: ir.Model, version: int, known: KnownValues, *, raises: bool)
 
     If another node prevents the change, the result is empty, and some nodes may be written.
     """
+    from onnx_scatterx.fitting.definitions import write_definitions
+
     written: list[str] = []
     for _ in range(_NESTED):
         blocking, _ = _compared(model, version, known, raises=raises)

@@ -95,9 +95,9 @@ class _Message:
         results = (value for node in graph for value in node.outputs)
         for value in (*graph.inputs, *graph.initializers.values(), *results):
             found = types.get(value.name or "")
-            if found is None or self._known.get(value) == found.SerializeToString():
+            if found is None or self._known.get(value) == (said := found.SerializeToString()):
                 continue
-            self._known[value] = found.SerializeToString()
+            self._known[value] = said
             shape = ir.serde.deserialize_type_proto_for_shape(found)
             if shape is not None and value.shape != shape:
                 value.shape = shape

@@ -17,9 +17,16 @@ from onnx_scatterx.engine.budget import LimitError, budget
 from onnx_scatterx.engine.mosaic import Constants
 from onnx_scatterx.engine.passes import Job, Pass
 from onnx_scatterx.engine.quantizers import GraphValues, has_quantizers, objection, reason_to_keep
-from onnx_scatterx.engine.write import Fragment, Writer, has_other_forms, instead_of
+from onnx_scatterx.engine.write import (
+    Fragment,
+    Writer,
+    has_other_forms,
+    instead_of,
+    is_refused,
+)
 from onnx_scatterx.graphs import all_nodes, remove_dead, replace_uses
 
+_FLOATS = {t for t in ir.DataType if t.is_floating_point()}
 _CANNOT = (ArithmeticError, LookupError, TypeError, ValueError)  # of a node that cannot run
 
 
@@ -38,26 +45,51 @@ def write_other_forms(job: Job) -> bool:
     target = job.settings.target
     if job.obstacle is not None or not any(map(has_other_forms, all_nodes(job.model))):
         return False
-    modified = False
+    if _takes_all(job):
+        return False
+    modified, zeros = False, list[str]()
     try:
         with budget().share(1 / 4):
-            known = job.analyses.without_trust.current()
+            known = job.analyses.promised.current()
             for graph, scope in known.own_graphs():
                 as_nodes = job.has_constant_nodes(scope)
                 writer = Writer(graph, scope, job.names, constant_nodes=as_nodes, target=target)
-                modified |= _in_graph(graph, GraphValues(scope, Constants(scope)), writer)
+                modified |= _in_graph(graph, GraphValues(scope, Constants(scope)), writer, zeros)
                 job.analyses.note(writer.graph.made)
     except LimitError:
         pass  # the rest is kept
+    told = dict.fromkeys((*job.lowered.zeros, *zeros))
+    job.lowered = job.lowered._replace(zeros=tuple(told))
     return modified
+
+
+def _takes_all(job: Job) -> bool:
+    """Return whether the target takes all nodes if all dims are trusted, before more is read."""
+    most = job.analyses.at_most
+    if most is None:
+        return False
+    target, names = job.settings.target, job.names
+    try:
+        with budget().share(1 / 4):
+            for graph, scope in most.current().own_graphs():
+                writer = Writer(graph, scope, names, constant_nodes=False, target=target)
+                formed = (node for node in graph if has_other_forms(node))
+                if any(is_refused(writer, node, scope) for node in formed):
+                    return False
+    except LimitError:
+        return False
+    return True
 
 
 WriteOtherForms = Pass(write_other_forms, applies=lambda s: s.target.is_limited)
 
 
-def _in_graph(graph: ir.Graph, known: GraphValues, writer: Writer) -> bool:
-    """Write other forms in one graph; return whether any was written."""
-    modified, scope = False, known.scope
+def _in_graph(graph: ir.Graph, known: GraphValues, writer: Writer, zeros: list[str]) -> bool:
+    """Write other forms in one graph; return whether any was written.
+
+    ``zeros`` gets the names of Wheres of floats that become other operators.
+    """
+    modified, scope, refused = False, known.scope, set[ir.Value]()
     asks = writer.target.onnxruntime and has_quantizers(graph)
     for node in list(graph):
         if not has_other_forms(node) or node.graph is None:
@@ -71,13 +103,17 @@ def _in_graph(graph: ir.Graph, known: GraphValues, writer: Writer) -> bool:
 
         with writer.graph.at(node, value.name):
             try:
-                nodes = instead_of(writer, node, scope, may=may)
+                nodes = instead_of(writer, node, scope, may=may, refused=refused)
             except _CANNOT:
                 nodes = None
             if nodes is None:
                 continue
             committed = writer.graph.commit(nodes)
-            result = writer.graph.take_name(value, committed, scope.of(value).dtype)
+            dtype = scope.of(value).dtype
+            made = {maker.op_type for maker in committed.nodes}
+            if node.op_type == "Where" and "Where" not in made and dtype in _FLOATS:
+                zeros.append(node.name or value.name or "?")
+            result = writer.graph.take_name(value, committed, dtype)
         replace_uses(value, result)
         remove_dead([node])
         modified = True

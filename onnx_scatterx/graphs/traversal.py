@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator
+from itertools import chain
 from typing import Any, TypeVar
 
 import onnx_ir as ir
@@ -84,23 +85,35 @@ def all_graphs(root: ir.Model | ir.Function | ir.Graph) -> list[ir.Graph]:
     >>> [graph.name for graph in all_graphs(model)]
     ['g', 't', 'e']
     """
-    if isinstance(root, ir.Model):
-        roots = (root.graph, *(function.graph for function in root.functions.values()))
-        return [graph for part in roots for graph in all_graphs(part)]
-    graphs: dict[ir.Graph, None] = {}
-    stack = [root.graph if isinstance(root, ir.Function) else root]
-    while stack:
-        graph = stack.pop()
-        if graph not in graphs:
-            graphs[graph] = None
-            holders = [node for node in graph if node.attributes.data]  # skip nodes without any
-            stack += [body for node in holders for body in graphs_of(node)][::-1]
-    return list(graphs)
+    return [*_walked(root)]
 
 
 def all_nodes(root: ir.Model | ir.Function | ir.Graph) -> list[ir.Node]:
     """Return every node of a model, a function or a graph, also in subgraphs."""
-    return [node for graph in all_graphs(root) for node in graph]
+    return [*chain.from_iterable(_walked(root).values())]
+
+
+def _walked(root: ir.Model | ir.Function | ir.Graph) -> dict[ir.Graph, list[ir.Node]]:
+    """Return the nodes of every graph, in the order of ``all_graphs``; each is visited once."""
+    walked: dict[ir.Graph, list[ir.Node]] = {}
+    if isinstance(root, ir.Model):
+        for part in (root.graph, *(function.graph for function in root.functions.values())):
+            walked.update(_walked(part))
+        return walked
+    stack = [root.graph if isinstance(root, ir.Function) else root]
+    while stack:
+        graph = stack.pop()
+        if graph in walked:
+            continue
+        nodes = walked[graph] = [*graph]
+        bodies: list[ir.Graph] = []
+        for node in nodes:
+            for attribute in node.attributes.data.values():
+                if attribute.type in _HELD:
+                    bodies += graphs_of(node)
+                    break
+        stack += bodies[::-1]
+    return walked
 
 
 H = TypeVar("H", bound=Hashable)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.operators.columns import Kinds as Kinds
     from onnx_scatterx.operators.columns import Passing as Passing
     from onnx_scatterx.operators.columns import Rounding as Rounding
+    from onnx_scatterx.operators.columns import Rows as Rows
     from onnx_scatterx.operators.columns import Trust as Trust
     from onnx_scatterx.operators.kernels import KERNELS as KERNELS
     from onnx_scatterx.operators.kernels import WIDER as WIDER
@@ -36,7 +37,7 @@ else:
     __getattr__, __dir__, __all__ = face(
         __name__,
         {
-            "columns": "EVERY Decides Kinds Passing Rounding Trust",
+            "columns": "EVERY Decides Kinds Passing Rounding Rows Trust",
             "kernels": "KERNELS WIDER has_kernel is_of_inputs lacking needed",
             "table": "OPERATORS RANDOM READS SCATTERS described those",
         },

@@ -83,6 +83,50 @@ class Decides(enum.Flag):
     """Those at which a later node decides: a result is near to its operand."""
 
 
+class Rows(enum.Enum):
+    """How a row that is treated alone runs through an operator, from its inputs to an output."""
+
+    UNKNOWN = enum.auto()
+    """Nothing is known: an output may mix rows."""
+    BROADCAST = enum.auto()
+    """Along any axis: operands are broadcast, and each element depends on those at its place."""
+    PRODUCT = enum.auto()
+    """Along a batch axis of both operands, or along M."""
+    GEMM = enum.auto()
+    EINSUM = enum.auto()
+    """Along a letter of the output."""
+    BATCH = enum.auto()
+    """Along axis 0 of the first input; the others are the same for all rows."""
+    REGIONS = enum.auto()
+    """Along axis 0 of the second and the third input."""
+    BEFORE = enum.auto()
+    """Along the axes of the first input before ``axis``."""
+    APART = enum.auto()
+    """Along any axis but ``axis``."""
+    RUNNING = enum.auto()
+    """The same, if the second input is the axis."""
+    REDUCED = enum.auto()
+    """Along the axes that are not reduced."""
+    SORTED = enum.auto()
+    """Along any axis but that which is sorted."""
+    QUANTIZED = enum.auto()
+    """Along any axis along which there is one scale."""
+    ONE_HOT = enum.auto()
+    IN_ORDER = enum.auto()
+    """The elements are in their order; an axis of rows stays one, if it has as many before it."""
+    TRANSPOSED = enum.auto()
+    EXPANDED = enum.auto()
+    FILLED = enum.auto()
+    """Each row has the same number."""
+    JOINED = enum.auto()
+    CUT = enum.auto()
+    SPLIT = enum.auto()
+    PADDED = enum.auto()
+    TAKEN = enum.auto()
+    """Along other axes than that which is read, or along those of the indices."""
+    TAKEN_ALONG = enum.auto()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Operator:
     """What is known of an operator of the default domain, in every operator set.
@@ -108,6 +152,15 @@ class Operator:
     rounding: Rounding = Rounding.UNKNOWN
     alike: Kinds = Kinds.NONE
     """The types for which an element-wise result is the same bits wherever an element stands."""
+    rows: Rows = Rows.UNKNOWN
+    rows_alike: Kinds = Kinds.NONE
+    """The types for which a row of the output has the same bits alone and among others.
+
+    A constant operand must be packed (``packs``), and rows be ``aligned``. Element-wise operators
+    have ``alike``.
+    """
+    aligned: bool = False
+    """Its kernel for floats begins where the memory is aligned, so bits depend on a row's place."""
     near: bool = False
     """For some floating type only the last bits of the results depend on the place."""
     compares: bool = False

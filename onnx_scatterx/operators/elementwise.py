@@ -13,10 +13,11 @@ from onnx_scatterx.operators.columns import (
     Operator,
     Passing,
     Rounding,
+    Rows,
     Trust,
 )
 
-_known = partial(Operator, trust=Trust.ALL)
+_known = partial(Operator, trust=Trust.ALL, rows=Rows.BROADCAST)
 _computes = partial(_known, passes=Passing.COMPUTED)
 _arithmetic = partial(_computes, rounding=Rounding.ONCE, alike=NUMBERS, folds=True)
 _bitwise = partial(_computes, rounding=Rounding.EXACT, alike=Kinds.INTEGER)
@@ -93,7 +94,9 @@ ELEMENTWISE: dict[str, Operator] = {
     "Neg": _exact(alike=NUMBERS, passes=Passing.ALIKE),
     "Not": _logic(),
     "Or": _logic(),
-    "PRelu": Operator(alike=FLOATS, decides=Decides.AT_ZERO),  # x and slope are broadcast
+    "PRelu": Operator(
+        rows=Rows.BROADCAST, alike=FLOATS, decides=Decides.AT_ZERO
+    ),  # x and slope are broadcast
     "Pow": _computes(alike=FLOATS, folds=True),
     "Reciprocal": _function(alike=FLOATS, folds=True),
     "Relu": _function(

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from functools import partial
 
-from onnx_scatterx.operators.columns import Operator, Passing, Rounding, Trust
+from onnx_scatterx.operators.columns import (
+    FLOATS,
+    NUMBERS,
+    Kinds,
+    Operator,
+    Passing,
+    Rounding,
+    Rows,
+    Trust,
+)
 
 _known = partial(Operator, trust=Trust.ALL)
 _of_rank = partial(Operator, trust=Trust.RANK)
@@ -31,77 +40,82 @@ _makes_sequence = partial(_known, gives_sequence=True)
 
 _SHAPES_ALONE = """
     AffineGrid Attention BatchNormalization CenterCropPad Col2Im CumProd Det DynamicQuantizeLinear
-    EyeLike GridSample GroupNormalization MaxRoiPool MaxUnpool NonMaxSuppression OptionalHasElement
-    QuantizeLinear RegexFullMatch RoiAlign RotaryEmbedding StringConcat StringNormalizer StringSplit
+    EyeLike GridSample MaxRoiPool MaxUnpool NonMaxSuppression OptionalHasElement
+    RegexFullMatch RotaryEmbedding StringConcat StringNormalizer StringSplit
     TfIdfVectorizer"""
 """Operators of which only inferred shapes were looked at."""
 
 LAYERS: dict[str, Operator] = {
     **dict.fromkeys(_SHAPES_ALONE.split(), _known()),
-    "ArgMax": _reduction(in_integers=(0,)),
-    "ArgMin": _reduction(),
-    "AveragePool": _spatial(in_integers=(0,)),
+    "ArgMax": _reduction(rows=Rows.REDUCED, in_integers=(0,)),
+    "ArgMin": _reduction(rows=Rows.REDUCED),
+    "AveragePool": _spatial(rows=Rows.BATCH, rows_alike=Kinds.FLOAT, in_integers=(0,)),
     "Bernoulli": _random(),
     "BlackmanWindow": _window(),
     # ONNX Runtime runs its definition, which broadcasts inputs that inference does not look at.
     "CausalConvWithState": _of_rank(),
     "ConcatFromSequence": _reads_sequence(),
-    "Conv": _convolution(),
+    "Conv": _convolution(rows=Rows.BATCH, rows_alike=Kinds.FLOAT),
     "ConvInteger": _computes(),
     "ConvTranspose": _convolution(),
-    "CumSum": _computes(folds=True),
+    "CumSum": _computes(rows=Rows.RUNNING, rows_alike=FLOATS, folds=True),
     # If the length of the signal is not known, inference takes that of the axis.
     "DFT": _of_rank(ranks=(None,)),
     "DeformConv": _spatial(),
-    "DequantizeLinear": _computes(),
+    "DequantizeLinear": _computes(rows=Rows.QUANTIZED, rows_alike=NUMBERS),
     "Dropout": _known(passes=Passing.ALIKE),
-    "Einsum": _of_rank(),  # it broadcasts
+    "Einsum": _of_rank(rows=Rows.EINSUM),  # it broadcasts
     "GRU": _recurrent(),
-    "Gemm": _product(),
-    "GlobalAveragePool": _spatial(in_integers=(0,)),
-    "GlobalLpPool": _spatial(),
-    "GlobalMaxPool": _spatial(),
+    "Gemm": _product(rows=Rows.GEMM, rows_alike=Kinds.FLOAT),
+    "GlobalAveragePool": _spatial(rows=Rows.BATCH, rows_alike=Kinds.FLOAT, in_integers=(0,)),
+    "GlobalLpPool": _spatial(rows=Rows.BATCH),
+    "GlobalMaxPool": _spatial(rows=Rows.BATCH, rows_alike=Kinds.FLOAT),
+    "GroupNormalization": _known(rows=Rows.BATCH, rows_alike=FLOATS),
     "HammingWindow": _window(),
     "HannWindow": _window(),
-    "Hardmax": _normalization(),
-    "InstanceNormalization": _normalization(),
-    "LRN": _normalization(),
+    "Hardmax": _normalization(rows=Rows.APART),
+    "InstanceNormalization": _normalization(rows=Rows.BATCH, rows_alike=Kinds.FLOAT),
+    "LRN": _normalization(rows=Rows.BATCH),
     "LSTM": _recurrent(ranks=(4, 3, 3)),
-    "LayerNormalization": _normalization(),
+    "LayerNormalization": _normalization(rows=Rows.BEFORE, rows_alike=FLOATS),
     "LinearAttention": _of_rank(),  # as CausalConvWithState
-    "LogSoftmax": _normalization(),
-    "LpNormalization": _normalization(),
-    "LpPool": _spatial(),
-    "MatMul": _product(folds=True),
-    "MatMulInteger": _computes(),
-    "MaxPool": _known(chooses=(0,), ranks=(None, None), moved_past=True),
+    "LogSoftmax": _normalization(rows=Rows.APART, rows_alike=Kinds.FLOAT),
+    "LpNormalization": _normalization(rows=Rows.APART, rows_alike=FLOATS),
+    "LpPool": _spatial(rows=Rows.BATCH, rows_alike=Kinds.FLOAT),
+    "MatMul": _product(rows=Rows.PRODUCT, rows_alike=Kinds.FLOAT, folds=True),
+    "MatMulInteger": _computes(rows=Rows.PRODUCT),
+    "MaxPool": _known(
+        rows=Rows.BATCH, rows_alike=FLOATS, chooses=(0,), ranks=(None, None), moved_past=True
+    ),
     "MeanVarianceNormalization": _normalization(),
     "MelWeightMatrix": _of_rank(ranks=(2,)),  # as DFT
     "Multinomial": _random(),
     "NegativeLogLikelihoodLoss": _of_rank(),  # it broadcasts
     "NonZero": _known(rounding=Rounding.EXACT),
-    "OneHot": _known(folds=True, signed_input=0),
+    "OneHot": _known(rows=Rows.ONE_HOT, folds=True, signed_input=0),
     "Optional": Operator(passes=Passing.ALIKE),
     "OptionalGetElement": _known(passes=Passing.ALIKE),
     "QLinearConv": _computes(),
     "QLinearMatMul": _computes(),
-    "RMSNormalization": _normalization(),
+    "RMSNormalization": _normalization(rows=Rows.BEFORE, rows_alike=FLOATS),
+    "QuantizeLinear": _known(rows=Rows.QUANTIZED, rows_alike=NUMBERS),
     "RNN": _recurrent(),
     "RandomNormal": _random(),
     "RandomNormalLike": _random(),
     "RandomUniform": _random(),
     "RandomUniformLike": _random(),
-    "ReduceL1": _reduction(),
-    "ReduceL2": _reduction(),
-    "ReduceLogSum": _reduction(),
-    "ReduceLogSumExp": _reduction(),
-    "ReduceMax": _extreme(),
-    "ReduceMean": _sum(),
-    "ReduceMin": _extreme(),
-    "ReduceProd": _sum(folds=True),
-    "ReduceSum": _sum(),
-    "ReduceSumSquare": _sum(),
+    "ReduceL1": _reduction(rows=Rows.REDUCED, rows_alike=FLOATS),
+    "ReduceL2": _reduction(rows=Rows.REDUCED, rows_alike=FLOATS),
+    "ReduceLogSum": _reduction(rows=Rows.REDUCED, rows_alike=FLOATS),
+    "ReduceLogSumExp": _reduction(rows=Rows.REDUCED, rows_alike=FLOATS),
+    "ReduceMax": _extreme(rows=Rows.REDUCED, rows_alike=FLOATS, aligned=True),
+    "ReduceMean": _sum(rows=Rows.REDUCED, rows_alike=FLOATS, aligned=True),
+    "ReduceMin": _extreme(rows=Rows.REDUCED, rows_alike=FLOATS, aligned=True),
+    "ReduceProd": _sum(rows=Rows.REDUCED, rows_alike=FLOATS, folds=True),
+    "ReduceSum": _sum(rows=Rows.REDUCED, rows_alike=FLOATS, aligned=True),
+    "ReduceSumSquare": _sum(rows=Rows.REDUCED, rows_alike=FLOATS),
     "Resize": _known(trust=Trust.PASSED, in_integers=(0,)),
+    "RoiAlign": _known(rows=Rows.REGIONS, rows_alike=Kinds.FLOAT),
     "STFT": _known(ranks=(4,)),
     "SequenceAt": _reads_sequence(),
     "SequenceConstruct": _makes_sequence(),
@@ -110,7 +124,7 @@ LAYERS: dict[str, Operator] = {
     "SequenceInsert": _reads_sequence(gives_sequence=True),
     "SequenceLength": _reads_sequence(),
     "SequenceMap": Operator(takes_sequence=True, gives_sequence=True),
-    "Softmax": _normalization(in_integers=(0,)),
+    "Softmax": _normalization(rows=Rows.APART, rows_alike=Kinds.FLOAT, in_integers=(0,)),
     "SoftmaxCrossEntropyLoss": _of_rank(),  # it broadcasts
     "SplitToSequence": _makes_sequence(),
     "Upsample": _known(trust=Trust.PASSED),

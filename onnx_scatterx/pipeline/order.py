@@ -31,8 +31,10 @@ from onnx_scatterx.engine.passes import (
 from onnx_scatterx.errors import ScatterXError, did_you_mean
 from onnx_scatterx.fitting import (
     AttachFallbacks,
+    AvoidFaults,
     ChangeOperatorSet,
     CheckTarget,
+    ComputeConstants,
     DropDefaultReductions,
     FoldSizes,
     KeepApart,
@@ -75,7 +77,7 @@ LOWERING = (
 )
 """The passes that replace scatters and gathers. If a job is ``forbidden``, they only report."""
 
-FITTING = (FoldSizes, WriteOtherForms, MoveAboveQuantizers)
+FITTING = (FoldSizes, ComputeConstants, WriteOtherForms, MoveAboveQuantizers, AvoidFaults)
 """The passes that fit other nodes to the target. They do not run if a job ``keeps_rest``."""
 
 FINISHING = (DropDefaultReductions, LowerRewritten, KeepApart, AttachFallbacks)

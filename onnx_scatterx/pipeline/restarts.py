@@ -58,7 +58,7 @@ class Harm(NamedTuple):
         >>> Harm.of(Job(ir.from_onnx_text('<ir_version: 8> g () => () {}'), violations=(on_host,)))
         Harm(refused=0, violations=1)
         """
-        return cls(sum(not v.on_host for v in job.violations), len(job.violations))
+        return cls(sum(not v.is_taken for v in job.violations), len(job.violations))
 
 
 def may_run_again(job: Job) -> bool:

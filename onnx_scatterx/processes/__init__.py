@@ -1,8 +1,8 @@
 """Child processes, signals, scratch folders, and settings that belong to the whole process.
 
 Come here for starting a child that answers requests, for ending it in time, for a folder that is
-removed at the end, and for what a whole process shares: the garbage collector and loggers. Not
-for what is asked of a child: sessions are in ``runtime``, compilers in ``lab``, and many models
+removed at the end, and for what a whole process shares: memory, the garbage collector and loggers.
+Not for what is asked of a child: sessions are in ``runtime``, compilers in ``lab``, and many models
 in ``doors``.
 """
 
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from onnx_scatterx.processes.interrupts import postponed as postponed
     from onnx_scatterx.processes.interrupts import stoppable as stoppable
     from onnx_scatterx.processes.interrupts import unless_stopped as unless_stopped
+    from onnx_scatterx.processes.memory import give_back as give_back
+    from onnx_scatterx.processes.memory import held as held
+    from onnx_scatterx.processes.memory import map_large_blocks as map_large_blocks
     from onnx_scatterx.processes.scratch_folders import clear as clear
     from onnx_scatterx.processes.scratch_folders import is_scratch as is_scratch
     from onnx_scatterx.processes.scratch_folders import scratch as scratch
@@ -41,6 +44,7 @@ else:
             "child": "Child Closing NoReply PythonChild Reply",
             "collection": "quiet raised_gc_threshold",
             "interrupts": "GRACE Stopped end_soon postponed stoppable unless_stopped",
+            "memory": "give_back held map_large_blocks",
             "scratch_folders": "clear is_scratch scratch",
             "serving": "Answering Message RawTensor Tell serve",
         },

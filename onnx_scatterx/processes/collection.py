@@ -1,8 +1,8 @@
 """Lets the garbage collector run rarely, and suppresses the log of a library, during a block.
 
-While a model is rewritten, nearly all new objects live until the end: values, terms, regions,
-plans. The collector runs after every 700 new objects, scans them, and finds nothing. So its
-threshold is raised. The collector is not turned off, because other threads may need it.
+While a model is rewritten or compared, nearly all new objects live until the end: values, terms,
+regions, plans. The collector runs after every 700 new objects, scans them, and finds nothing. So
+its threshold is raised. The collector is not turned off, because other threads may need it.
 
 A logger and its list of filters belong to the process. If one thread switches a logger off, it is
 off for all threads. If one thread removes a filter, another thread that iterates over the list may

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-import importlib.resources
 import os
 import sys
 from pathlib import Path
@@ -71,6 +69,10 @@ def _chosen() -> Path | None:
 
 def _installed(name: str) -> Path | None:
     """Return a file of the package that was built, not tracked."""
+    # A process that only runs models asks for no file, and needs neither of these modules.
+    import importlib.metadata
+    import importlib.resources
+
     beside = importlib.resources.files("onnx_scatterx").joinpath(name)
     if beside.is_file():
         return Path(str(beside))

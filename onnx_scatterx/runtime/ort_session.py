@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -74,16 +73,6 @@ def source(
             "session.model_external_initializers_file_folder_path", directory or os.curdir
         )
         yield content
-
-
-def peak_of_memory() -> int:
-    """Return the bytes that this process held at most, if the system tells."""
-    try:
-        import resource
-    except ImportError:
-        return 0
-    unit = 1 if sys.platform == "darwin" else 1 << 10
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def run_raw(

@@ -3,7 +3,7 @@
 A request says what to do:
 
     open      load a model; the answer describes its inputs and outputs. Models are numbered from 0.
-    drop      free a model; the numbers of the others stay; the answer has the peak of memory
+    drop      free a model; the numbers of the others stay; the answer has the memory left
     save      write a model to a file, after ONNX Runtime's optimizations
     plan      infer the dims of a model's values; the answer has the dims
     run       run a model on tensors; the answer has the outputs
@@ -21,8 +21,16 @@ from typing import TYPE_CHECKING, Any
 
 import onnxruntime as ort
 
-from onnx_scatterx.processes import Message, RawTensor, Tell, serve
-from onnx_scatterx.runtime.ort_session import memory_plan, open_file, peak_of_memory, run_raw
+from onnx_scatterx.processes import (
+    Message,
+    RawTensor,
+    Tell,
+    give_back,
+    held,
+    map_large_blocks,
+    serve,
+)
+from onnx_scatterx.runtime.ort_session import memory_plan, open_file, run_raw
 
 if TYPE_CHECKING:
     from onnx_scatterx.runtime.ort_session import BoundModel
@@ -30,6 +38,7 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Answer requests on standard input."""
+    map_large_blocks()
     serve(lambda tell: Worker(tell).answer)
 
 
@@ -50,7 +59,8 @@ class Worker:
                 return _described(session), []
             case "drop":
                 self._sessions[request["session"]] = None
-                return {"peak": peak_of_memory()}, []
+                give_back()
+                return {"held": held()}, []
             case "save":
                 _open(**request, optimize=True)
                 return {}, []

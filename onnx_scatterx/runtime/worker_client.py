@@ -19,7 +19,7 @@ from onnx_scatterx.runtime.session import require_runtime
 __all__ = ["ModelFile", "NoReply", "OrtProcess", "Runner", "from_raw", "to_raw"]
 
 _PATIENCE = 120.0  # seconds to free a model
-_MUCH = 1 << 28  # bytes of a process, of which it may keep some
+_MUCH = 1 << 28  # bytes that a process without a model may keep
 
 PROGRAM = "from onnx_scatterx.runtime.worker import main; main()"
 """The program of a worker process."""
@@ -95,7 +95,7 @@ class Runner(Closing):
     def drop(self, *, fused: bool) -> None:
         """Free the model that is loaded for such runs; the next one loads it again.
 
-        The process ends if it held much memory, because it would keep some of it.
+        The process ends if it keeps much memory.
         """
         if not fused and self._is_loading:
             self.load(_PATIENCE)
@@ -103,7 +103,7 @@ class Runner(Closing):
         if number is None or not self._is_alive:
             return
         answer = self._ask({"do": "drop", "session": number}, [], _PATIENCE)
-        much = isinstance(answer, NoReply) or answer.content["peak"] > _MUCH
+        much = isinstance(answer, NoReply) or answer.content["held"] > _MUCH
         if much and not self._sessions:
             self.close()
 

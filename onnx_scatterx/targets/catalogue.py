@@ -44,6 +44,7 @@ VENDORS = {name: target for target, names in _VENDORS.items() for name in names.
 """Other names of targets: those of vendors and of their chips."""
 _PROFILES = Path(__file__).parent / "profiles"
 _MOST_EXTENDED = 8  # profiles
+_MOST_OF_PACKAGE = 1 << 14  # bytes of a profile of the package
 
 
 def profile_names() -> list[str]:
@@ -116,7 +117,9 @@ def _of_package(name: str) -> tuple[Target, tuple[Path, ...]]:
     """Return the target of a profile in the package, and the files that describe it."""
     with recorded() as read:
         path = os.fspath(_PROFILES / f"{name}.toml")
-        target = read_profile(path, BASES, lambda other: _named(other, (path,), _PROFILES))
+        target = read_profile(
+            path, BASES, lambda other: _named(other, (path,), _PROFILES), most=_MOST_OF_PACKAGE
+        )
     return target, tuple(read)
 
 

@@ -7,6 +7,27 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from onnx_scatterx.targets.refused_use import RefusedUse
+
+
+@dataclass(frozen=True)
+class SlowUse:
+    """Uses that a target runs slowly: of these element types, and with these reductions (or all).
+
+    >>> slow = SlowUse(reductions=frozenset({"add"}))
+    >>> slow.has(ir.DataType.FLOAT, "add"), slow.has(ir.DataType.FLOAT, "none")
+    (True, False)
+    """
+
+    types: frozenset[str] | None = None
+    reductions: frozenset[str] | None = None
+
+    def has(self, dtype: ir.DataType | None, reduction: str) -> bool:
+        """Return whether a use is slow; one of an element type that is not known is."""
+        kind = None if dtype is None else dtype.name.lower()
+        of_type = self.types is None or kind is None or kind in self.types
+        return of_type and (self.reductions is None or reduction in self.reductions)
+
 
 @dataclass(frozen=True)
 class OperatorLimits:
@@ -15,7 +36,8 @@ class OperatorLimits:
     ``types`` are the only element types of the data that it takes, ``no_types`` those that it does
     not take, by their ONNX names in lower case. ``native`` is False if the operator runs on the
     host, or has the element types with which it does not: what runs on the host counts as lacking,
-    until nothing else helps (`Target.with_host`).
+    until nothing else helps (`Target.with_host`). ``slow`` says the same of what the device runs,
+    but slowly.
 
     >>> limits = OperatorLimits(no_types=frozenset({"int64"}), max_rank=4)
     >>> limits.takes_type(ir.DataType.INT64), limits.takes_type(ir.DataType.FLOAT)
@@ -36,6 +58,13 @@ class OperatorLimits:
     native: bool | frozenset[str] = True
     most: int | None = None  # of a TopK: how many elements it finds
     written: frozenset[str] = frozenset()  # attributes that must be written, whatever their default
+    unwritten: frozenset[str] = frozenset()  # attributes that must not be written, by any value
+    zeros: frozenset[str] = frozenset()  # element types of which constants among the data must be 0
+    computed_data: bool = True  # a first input that is not a constant
+    data_rank: int | None = None  # the dims of the first input: neither fewer nor more
+    inner: bool = True  # a TensorScatter that is not from an input of the model to an output of it
+    slow: bool | SlowUse = False
+    refused: tuple[RefusedUse, ...] = ()
 
     def takes_type(self, dtype: ir.DataType) -> bool:
         """Return whether data of an element type is taken."""
@@ -48,6 +77,14 @@ class OperatorLimits:
         if isinstance(self.native, bool) or dtype is None:
             return bool(self.native)
         return dtype.name.lower() in self.native
+
+    def is_slow(self, dtype: ir.DataType | None, reduction: str = "none") -> bool:
+        """Return whether the device runs a use slowly.
+
+        >>> OperatorLimits(slow=True).is_slow(ir.DataType.FLOAT)
+        True
+        """
+        return self.slow if isinstance(self.slow, bool) else self.slow.has(dtype, reduction)
 
 
 NO_LIMITS = OperatorLimits()

@@ -20,6 +20,12 @@
     onnxruntime = false                    # neither ONNX Runtime nor a provider of it runs it
     dense = true                           # forms whose work is data times indices are allowed
     dense_limit = 16777216                 # up to so many elements of one tensor; inf: any number
+    work_limit = 16                        # how many times the work of chosen rows, for all rows
+
+    [[faults]]                             # faults of the compiler that another form avoids
+    form = "relu_behind_softmax"           # which form, at its pattern alone
+    version = "3.1"                        # of the compiler that has the fault
+    switch = "--no-fusion"                 # the compiler's own option against it, if there is one
 
     [limits.Pad]                           # uses of an operator that it does not take
     no_types = ["int64", "bool"]           # element types; or types = [...]: only these
@@ -42,10 +48,23 @@
     most = 3839                            # how many elements it finds
     [limits.OneHot]
     written = ["axis"]                     # attributes that must be written, even with the default
+    [limits.TensorScatter]
+    inner = false                          # only from an input of the model to an output of it
+    [limits.Split]
+    unwritten = ["axis"]                   # attributes that must not be written: only the default
+    [limits.Concat]
+    zeros = ["int64"]                      # element types of which constants must be 0
+    [limits.GatherND]
+    computed_data = false                  # the data must be a constant
+    data_rank = 2                          # and have so many dims
     [limits.Not]
     native = false                         # it runs on the host, which is a second choice
     [limits.Add]
     native = ["float"]                     # the same, if its element type is another one
+    [limits.ScatterElements]
+    slow = true                            # or {types = [...], reductions = [...]}: a second choice
+    [limits.Where]                         # uses that it does not take: all of a table holds
+    refused = [{types = ["int64"], ranks = [4, 5]}, {scalars = true}]
 
 Only the name is needed.
 """
@@ -53,149 +72,17 @@ Only the name is needed.
 from __future__ import annotations
 
 import dataclasses
-import datetime
-import math
 import os
-import re
-import reprlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-import onnx.defs
-import onnx_ir as ir
-
-from onnx_scatterx.errors import ScatterXError, did_you_mean
+from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files import note_read, read_toml
-from onnx_scatterx.targets.limits import KEYS, NO_LIMITS, OperatorLimits
-from onnx_scatterx.targets.target import NEW, Target
-
-_WORDS: dict[type, str] = {
-    str: "a text",
-    list: "a list",
-    bool: "true or false",
-    int: "a number",
-    dict: "a table",
-    datetime.date: "a date such as 2026-11-22, without quotes",
-}
-PROFILE_KEYS: dict[str, type] = {
-    "name": str,
-    "description": str,
-    "source": str,
-    "version": str,
-    "date": datetime.date,
-    "checked": str,
-    "extends": str,
-    "add": list,
-    "remove": list,
-    "base": str,
-    "avoid": list,
-    "operators": list,
-    "misread": list,
-    "tensor_scatter": bool,
-    "max_rank": int,
-    "max_opset": int,
-    "static_only": bool,
-    "onnxruntime": bool,
-    "dense": bool,
-    "dense_limit": int,
-    "limits": dict,
-}
-_LISTS = ("add", "remove", "avoid", "operators", "misread")
-_LIMITS: dict[str, type] = {
-    name: list
-    if name.endswith(("types", "reductions", "written"))
-    else int
-    if name in ("max_rank", "most")
-    else bool
-    for name in KEYS
-}
-_LEAST = {"max_rank": 1, "max_opset": 9, "dense_limit": 1, "most": 1}
-_REDUCTIONS = ("none", "add", "mul", "min", "max")
-_TYPES = {t.name.lower(): t for t in ir.DataType if t != ir.DataType.UNDEFINED}
-
-
-def check_profile(content: Mapping[str, Any]) -> None:
-    """Raise ScatterXError if a profile has a key or a value that no profile may have.
-
-    >>> check_profile({"name": "npu", "max_ranks": 4})
-    Traceback (most recent call last):
-    onnx_scatterx.errors.ScatterXError: unknown key 'max_ranks'; did you mean max_rank?
-    """
-    _check(content, PROFILE_KEYS, "")
-    for key in _LISTS:
-        _check_operators(content.get(key, []), key)
-    if "operators" in content and "avoid" in content:
-        raise ScatterXError("a profile says operators (all that it has) or avoid, not both")
-    for key in ("add", "remove"):
-        if key in content and "extends" not in content:
-            raise ScatterXError(f"{key} changes the profile that this one extends; say extends too")
-    for op_type in sorted({*content.get("add", [])}.intersection(content.get("remove", []))):
-        raise ScatterXError(f"add and remove both have {op_type}; say which is meant")
-    for op_type, limits in content.get("limits", {}).items():
-        _check_operators([op_type], "limits")
-        if not isinstance(limits, dict):
-            raise ScatterXError(f"limits.{op_type} is a table, not {reprlib.repr(limits)}")
-        _check(limits, _LIMITS, f"limits.{op_type}.")
-        for key in ("types", "no_types", "native"):
-            given = limits.get(key)
-            names = given if isinstance(given, list) else []
-            _check_names(names, f"limits.{op_type}.{key}", _TYPES, "an element type")
-        defaults = _with_defaults(op_type)
-        what = f"an attribute of {op_type} with a default"
-        _check_names(limits.get("written", []), f"limits.{op_type}.written", defaults, what)
-        names = limits.get("reductions", [])
-        known = f"a reduction: there are {', '.join(_REDUCTIONS)}"
-        _check_names(names, f"limits.{op_type}.reductions", _REDUCTIONS, known)
-
-
-def _check(content: Mapping[str, Any], kinds: Mapping[str, type], prefix: str) -> None:
-    for key, value in content.items():
-        if key not in kinds:
-            shown = reprlib.repr(prefix + key)
-            near = did_you_mean(key, kinds)
-            known = near or f"; there may be {', '.join(kinds)}"
-            raise ScatterXError(f"unknown key {shown}{known}")
-        kind = kinds[key]
-        if key == "steps" and isinstance(value, list) and _are_steps(value):
-            continue
-        if key == "native" and isinstance(value, list):
-            continue
-        if key == "dense_limit" and value == math.inf:
-            continue
-        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            raise ScatterXError(f"{prefix}{key} is {_WORDS[kind]}, not {reprlib.repr(value)}")
-        if isinstance(value, int) and value < _LEAST.get(key, value):
-            raise ScatterXError(f"{prefix}{key} is at least {_LEAST[key]}, not {value}")
-    if not prefix and not content.get("name"):
-        raise ScatterXError("a profile has a name")
-
-
-def _are_steps(values: list[Any]) -> bool:
-    return all(isinstance(v, int) and not isinstance(v, bool) and v != 0 for v in values)
-
-
-def _check_operators(names: list[Any], key: str) -> None:
-    """Check that ONNX has each operator of a list; those of other domains have a dot."""
-    for name in names:
-        if isinstance(name, str) and re.fullmatch(r".*[^.]\.\w+", name):
-            continue
-        if not (isinstance(name, str) and (name in NEW or onnx.defs.has(name))):
-            known = {schema.name for schema in onnx.defs.get_all_schemas() if not schema.domain}
-            _check_names([name], key, known, "an ONNX operator")
-
-
-def _check_names(names: list[Any], key: str, known: Collection[str], what: str) -> None:
-    for name in names:
-        if not isinstance(name, str) or name not in known:
-            near = did_you_mean(name, known) if isinstance(name, str) else ""
-            raise ScatterXError(f"{key} has {reprlib.repr(name)}, which is not {what}{near}")
-
-
-def _with_defaults(op_type: str) -> list[str]:
-    """Return the attributes of an operator of ONNX that have a default."""
-    attributes = onnx.defs.get_schema(op_type).attributes if onnx.defs.has(op_type) else {}
-    return [name for name, attribute in attributes.items() if attribute.default_value.name]
-
+from onnx_scatterx.targets.faults import Fault
+from onnx_scatterx.targets.limits import NO_LIMITS, OperatorLimits, SlowUse
+from onnx_scatterx.targets.profile_checks import check_profile
+from onnx_scatterx.targets.refused_use import RefusedUse
+from onnx_scatterx.targets.target import Target
 
 DENSE_LIMIT = 1 << 24  # elements, if a profile allows dense forms without a limit
 _COPIED = (
@@ -207,14 +94,16 @@ Find: TypeAlias = "Callable[[str], Target]"
 """Returns the target that a profile extends, or raises ScatterXError."""
 
 
-def read_profile(path: str | os.PathLike[str], bases: Mapping[str, Target], find: Find) -> Target:
+def read_profile(
+    path: str | os.PathLike[str], bases: Mapping[str, Target], find: Find, **limit: int
+) -> Target:
     """Return the target that a file describes, or raise ScatterXError if it describes none.
 
     ``bases`` are the targets that a profile may name as its base; ``find`` returns the target that
-    it extends.
+    it extends. ``most`` may say how many bytes the file may have.
     """
     note_read(path, "the profile")
-    content = read_toml(path)
+    content = read_toml(path, **limit)
     try:
         return target_from(content, bases, find)
     except ScatterXError as error:
@@ -242,6 +131,8 @@ def target_from(
         changes |= {"operators": frozenset(content["operators"]), "avoid": frozenset()}
     if "misread" in content:
         changes["misread"] = frozenset(content["misread"])
+    if "faults" in content:
+        changes["faults"] = tuple(Fault(**fault) for fault in content["faults"])
     if "avoid" in content:
         changes |= {"operators": None, "avoid": frozenset(content["avoid"])}
     target = dataclasses.replace(parent, **changes)
@@ -256,9 +147,7 @@ def target_from(
         extra |= {"TensorScatter"}
     limits = dict(target.limits)
     for op_type, keys in content.get("limits", {}).items():
-        given: dict[str, Any] = {
-            k: frozenset(v) if isinstance(v, list) else v for k, v in keys.items()
-        }
+        given = {key: _limit(key, value) for key, value in keys.items()}
         limits[op_type] = dataclasses.replace(limits.get(op_type, NO_LIMITS), **given)
     return dataclasses.replace(
         target,
@@ -267,7 +156,17 @@ def target_from(
         extra=extra,
         limits=limits,
         dense_limit=_dense_limit(content, target),
+        work_limit=content.get("work_limit", target.work_limit),
     )
+
+
+def _limit(key: str, value: Any) -> Any:
+    """Return a limit as ``OperatorLimits`` has it."""
+    if key == "refused":
+        return tuple(map(RefusedUse.of, value))
+    if isinstance(value, dict):
+        return SlowUse(**{name: frozenset(names) for name, names in value.items()})
+    return frozenset(value) if isinstance(value, list) else value
 
 
 def _parent(content: Mapping[str, Any], bases: Mapping[str, Target], find: Find | None) -> Target:

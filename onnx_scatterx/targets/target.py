@@ -7,12 +7,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import onnx.defs
+import onnx_ir as ir
 
+from onnx_scatterx.targets.faults import Fault
 from onnx_scatterx.targets.limits import NO_LIMITS, OperatorLimits
 
 SCATTERX = "ScatterX"
 NEW = frozenset({SCATTERX, "TensorScatter"})
 """Operators that a target has only if its profile says so: few have them."""
+
+
+WORK_LIMIT = 8
+"""How many times a function of chosen rows may be done, if a target says nothing about it."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +46,18 @@ class Target:
     max_rank: int | None = None  # the most dims of a tensor
     max_opset: int | None = None  # the newest operator set that it reads
     static_only: bool = False  # all sizes must be numbers
+    faults: tuple[Fault, ...] = ()
+    """Faults of its compiler that another form avoids."""
     dense_limit: float | None = None
     """How many elements the largest tensor of a dense form may have (data times indices).
 
     None allows no dense form. A symbolic size counts as the largest that it can be, so only inf
     allows one without a bound.
+    """
+    work_limit: float | None = None
+    """How many times the multiply-adds of a function of chosen rows may be done, for all rows.
+
+    None: as many times as ``WORK_LIMIT`` if the target cannot choose rows, and else none more.
     """
     onnxruntime: bool = True
     """Whether ONNX Runtime runs the model, itself or by an execution provider."""
@@ -58,16 +71,30 @@ class Target:
         """What names the target on the command line."""
         return self.given_as or self.name
 
-    def has(self, op_type: str) -> bool:
-        """Return whether an operator may be written for the target.
+    def has(self, op_type: str, *, of_constant: bool = False) -> bool:
+        """Return whether an operator may be written for the target: ``of_constant`` data, or any.
 
         ``ScatterX`` is named without its domain, as the operators of the default domain are.
         """
-        if op_type in self.avoid or not self.limits_of(op_type).native:
+        limits = self.limits_of(op_type)
+        if op_type in self.avoid or not limits.native or limits.slow is True:
+            return False
+        if not limits.computed_data and not of_constant:
             return False
         if op_type in NEW:
             return op_type in self.extra or op_type in (self.operators or ())
         return self.operators is None or op_type in self.operators
+
+    def lacks(self, op_type: str, dtype: ir.DataType | None, reduction: str = "none") -> bool:
+        """Return whether it has no operator for an element type, or one that is slow.
+
+        >>> from onnx_scatterx.targets.limits import SlowUse
+        >>> slow = SlowUse(reductions=frozenset({"add"}))
+        >>> npu = Target("npu", limits={"ScatterND": OperatorLimits(slow=slow)})
+        >>> npu.lacks("ScatterND", ir.DataType.FLOAT, "add"), npu.lacks("ScatterND", None)
+        (True, False)
+        """
+        return not self.has(op_type) or self.limits_of(op_type).is_slow(dtype, reduction)
 
     def limits_of(self, op_type: str) -> OperatorLimits:
         """Return the limits of an operator."""
@@ -85,19 +112,35 @@ class Target:
         spelled = {_last_with_axes(op_type, newest) for op_type in named}
         yield from sorted({*spelled, *(() if self.max_opset is None else (newest,))})
 
+    def inside(self) -> Target:
+        """Return the target as it is for the graphs of bodies and functions.
+
+        >>> writes = {"TensorScatter": OperatorLimits(inner=False)}
+        >>> npu = Target("npu", extra=frozenset({"TensorScatter"}), limits=writes)
+        >>> npu.has("TensorScatter"), npu.inside().has("TensorScatter")
+        (True, False)
+        """
+        if self.limits_of("TensorScatter").inner:
+            return self
+        return replace(self, extra=self.extra - {"TensorScatter"})
+
     def with_host(self) -> Target:
-        """Return the target with its host, which runs what the device itself does not.
+        """Return the target with its host, which runs what the device itself does not, or slowly.
 
         >>> npu = Target("npu", limits={"Where": OperatorLimits(native=False)})
         >>> npu.has("Where"), npu.with_host().has("Where")
         (False, True)
         """
-        limits = {op_type: replace(given, native=True) for op_type, given in self.limits.items()}
+        limits = {
+            op_type: replace(given, native=True, slow=False)
+            for op_type, given in self.limits.items()
+        }
         return self if limits == self.limits else replace(self, limits=limits)
 
     def with_all_operators(self) -> Target:
         """Return the target as if it had all operators without limits, but for those it misreads.
 
+        The limits of ScatterX and TensorScatter stay, as other forms take their place.
         A model with any other of them is refused, and none is computed wrongly. Ranks count unless
         ONNX Runtime runs the model: it runs itself what an execution provider refuses.
 
@@ -110,10 +153,21 @@ class Target:
             host,
             operators=None,
             avoid=frozenset(op for op in self.misread if not host.has(op)),
-            limits={op: given for op, given in host.limits.items() if op in self.misread},
+            limits={op: given for op, given in host.limits.items() if op in self.misread | NEW},
             max_rank=None if self.onnxruntime else self.max_rank,
             static_only=False,
         )
+
+    @property
+    def chooses_rows(self) -> bool:
+        """Whether a model may choose rows by data: the target has NonZero, and sizes of the run."""
+        return self.has("NonZero") and not self.static_only
+
+    def allows_work(self, times: float) -> bool:
+        """Return whether a function of chosen rows may be done for so many times as many rows."""
+        if self.work_limit is None:
+            return not self.chooses_rows and times <= WORK_LIMIT
+        return times <= self.work_limit
 
     @property
     def has_scatterx(self) -> bool:

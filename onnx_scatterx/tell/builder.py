@@ -15,9 +15,10 @@ from onnx_scatterx.engine.budget import within_limits
 from onnx_scatterx.engine.lift import Access, InTheory, NodeNames, Scatter, is_scatter
 from onnx_scatterx.engine.mosaic import is_unique
 from onnx_scatterx.engine.passes import LAST_WINS, NUMBER, Job
-from onnx_scatterx.engine.plan import Outcome, work_text
+from onnx_scatterx.engine.plan import NodeOutcome, Outcome, work_text
 from onnx_scatterx.engine.quantizers import QUANTIZED
 from onnx_scatterx.engine.terms import Symbol
+from onnx_scatterx.engine.write import caches_of
 from onnx_scatterx.graphs import all_nodes, attribute_of
 from onnx_scatterx.operators import needed
 from onnx_scatterx.tell.duplicates import Duplicates, duplicates_of
@@ -115,6 +116,7 @@ def report_of(
         **job.lowered._asdict(),
         needs_runtime=needed(new) if job.fusions is not None else None,
         modified=job.modified,
+        cache_pairs=tuple(caches_of(job.model.graph).items()),
     )
 
 
@@ -176,8 +178,17 @@ def _entry(
         unique=unique,
         duplicates=duplicates,
         work=work_text(done.work) if done.work is not None and entry.rules else "",
+        multiply_adds=_multiply_adds(done) if entry.rules else "",
         quantized=_quantized(node),
     )
+
+
+def _multiply_adds(done: NodeOutcome) -> str:
+    """Return how much a function of chosen rows multiplies for each row, and for all rows."""
+    if done.multiply_adds is None:
+        return ""
+    each, total, _ = done.multiply_adds
+    return f"{work_text(each)} for each row, {work_text(total)} for all"
 
 
 def _in_onnxruntime(node: ir.Node) -> tuple[str, ...]:

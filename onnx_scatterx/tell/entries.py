@@ -216,7 +216,8 @@ class ScatterReport(Entry):
     """One scatter node.
 
     If updates collide, ``duplicates`` names them; ONNX does not define which one wins. ``work`` is
-    how many elements the largest tensor of a dense form has. ``quantized`` says, of a write between
+    how many elements the largest tensor of a dense form has. ``multiply_adds`` are those of a
+    function of chosen rows that is done for all rows. ``quantized`` says, of a write between
     DequantizeLinear and QuantizeLinear, whether it is done on the integers, or why not.
     """
 
@@ -224,12 +225,15 @@ class ScatterReport(Entry):
     unique: str = "unknown"
     duplicates: Duplicates | None = None
     work: str = ""
+    multiply_adds: str = ""
     quantized: str = ""
 
     @property
     def done(self) -> str:
         """What is done with it, by which operators and how much work, or why not."""
         work = f" (dense, {self.work} elements)" if self.work and self.refusal is None else ""
+        if self.multiply_adds and self.refusal is None:
+            work += f" (multiply-adds: {self.multiply_adds})"
         return super().done + work + (f", {self.quantized}" if self.quantized else "")
 
     def row(self) -> tuple[str, ...]:
@@ -239,8 +243,12 @@ class ScatterReport(Entry):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
-        own = plain_fields(self, "reduction unique duplicates work quantized")
-        return super().to_dict() | own | {k: own[k] or None for k in ("work", "quantized")}
+        own = plain_fields(self, "reduction unique duplicates work multiply_adds quantized")
+        return (
+            super().to_dict()
+            | own
+            | {k: own[k] or None for k in ("work", "multiply_adds", "quantized")}
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

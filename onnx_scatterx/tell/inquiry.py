@@ -67,10 +67,10 @@ class Inquiry:
     ) -> Iterator[Inquiry]:
         """Open a model, and take the steps of one command for all that is asked in this block."""
         observer.stage("reading", what=ModelSource.of(model).source or "")
-        opened = open_model(model)
-        steps = command_budget(opened.model, settings)
-        with raised_gc_threshold(), fresh_symbols(foreign=True), steps:
-            yield cls(model, opened, settings, observer)
+        with raised_gc_threshold():
+            opened = open_model(model)
+            with fresh_symbols(foreign=True), command_budget(opened.model, settings):
+                yield cls(model, opened, settings, observer)
 
     def under(self, settings: Settings) -> Inquiry:
         """Return an inquiry about the same model under other settings."""

@@ -10,14 +10,14 @@ from onnx_scatterx.tell.kept_advice import counted, refused_text
 
 
 def is_error(violation: Violation, strict: Strict) -> bool:
-    """Return whether a violation is an error; what is on the host only if ``strict`` says so.
+    """Return whether a violation is an error; what is on the host or slow, if ``strict`` says so.
 
     >>> hosted = Violation("y", "ScatterND", "main", "npu runs ScatterND on its host", on_host=True)
     >>> [is_error(hosted, strict) for strict in (False, True, "native", "taken")]
     [False, True, True, False]
     """
-    counts_host = strict == "native" or (strict is True and violation.is_scatter)
-    return bool(strict) and (counts_host or not violation.on_host)
+    counts_taken = strict == "native" or (strict is True and violation.is_scatter)
+    return bool(strict) and (counts_taken or not violation.is_taken)
 
 
 def refused_lines(violations: Sequence[Violation], target: str, kept: int | None) -> list[str]:
@@ -26,16 +26,23 @@ def refused_lines(violations: Sequence[Violation], target: str, kept: int | None
     ``kept`` is how many there would be if all scatters were kept; None if this is not another
     number.
     """
-    refused = [v for v in violations if not v.on_host]
-    hosted = [v for v in violations if v.on_host]
-    count, nodes = len(refused), len(hosted)
-    noun = "scatter" if all(v.is_scatter for v in hosted) else "node"
+    refused = [v for v in violations if not v.is_taken]
+    count = len(refused)
     more = "" if kept is None else f" ({kept} if all scatters were kept)"
     head = f"{count} violation{'s' if count > 1 else ''} of the target {target}{more}:"
-    host = f"{nodes} {noun}{'s' if nodes > 1 else ''} that {target} runs on its host:"
     told = [refused_text(*key, names) for key, names in by_reason(refused).items()]
-    moved = [counted(op, names) for (op, _), names in by_reason(hosted).items()]
     return [
         *((head, *(f"  {line}" for line in told)) if told else ()),
-        *((host, *(f"  {line}" for line in moved)) if moved else ()),
+        *_second_choice([v for v in violations if v.on_host], f"{target} runs on its host"),
+        *_second_choice([v for v in violations if v.slow], f"{target} runs slowly"),
     ]
+
+
+def _second_choice(taken: Sequence[Violation], what: str) -> list[str]:
+    """Return how many nodes a target takes, though not well, and which, in lines."""
+    if not taken:
+        return []
+    noun = "scatter" if all(v.is_scatter for v in taken) else "node"
+    head = f"{len(taken)} {noun}{'s' if len(taken) > 1 else ''} that {what}:"
+    moved = [counted(op, names) for (op, _), names in by_reason(taken).items()]
+    return [head, *(f"  {line}" for line in moved)]

@@ -72,6 +72,11 @@ class Report(ShownInTables):
     other_kernels: tuple[str, ...] = ()
     """Nodes that ONNX Runtime computes by another kernel in the operator set to which the model was
     raised or lowered, so the last bits of floats may differ."""
+    zeros: tuple[str, ...] = ()
+    """Wheres that are written without a Where for the target, so the sign of a zero may differ."""
+    packed: tuple[str, ...] = ()
+    """Nodes with an operand that was computed for the target. ONNX Runtime packs such a constant,
+    so the last bits of floats may differ without optimizations."""
     needs_runtime: str | None = None
     """The ONNX Runtime that the new nodes need, such as "1.31", if the oldest lacks a kernel."""
     fixed: tuple[tuple[str, int], ...] = ()
@@ -85,6 +90,8 @@ class Report(ShownInTables):
     about: About | None = field(default=None, compare=False)
     by_standard: int | None = None
     """How many scatters ``standard`` removes, if some became ScatterX and it was tried."""
+    cache_pairs: tuple[tuple[str, str], ...] = ()
+    """The inputs of the result that scatters update, with the outputs that they become."""
     modified: bool = field(default=False, compare=False)
     """Whether a pass changed the model."""
 
@@ -111,6 +118,7 @@ class Report(ShownInTables):
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
         behind = "violations violations_if_kept opset_kept opset_lowered defined other_kernels"
+        behind += " zeros packed"
         return {
             "schema": SCHEMA,
             **plain_fields(self, "target planned scatters removed native by_standard"),
@@ -119,6 +127,7 @@ class Report(ShownInTables):
             "ops": {"before": dict(self.ops_before), "after": dict(self.ops_after)},
             **plain_fields(self, f"assumptions {behind} needs_runtime"),
             "fixed": dict(self.fixed),
+            "cache_pairs": dict(self.cache_pairs),
             **plain_fields(self, "to_fix advice"),
         }
 
@@ -204,6 +213,12 @@ class Report(ShownInTables):
         if self.other_kernels:
             what = "ONNX Runtime has another kernel in that operator set, so last bits may differ"
             lines.append(counted(what, [visible(name) for name in self.other_kernels]))
+        if self.zeros:
+            what = "written without a Where, so the sign of a zero may differ"
+            lines.append(counted(what, [visible(name) for name in self.zeros]))
+        if self.packed:
+            what = "ONNX Runtime packs an operand that is a constant now, so last bits may differ"
+            lines.append(counted(what, [visible(name) for name in self.packed]))
         if self.needs_runtime is not None:
             lines.append(f"needs ONNX Runtime {self.needs_runtime} or newer")
         return lines

@@ -42,6 +42,7 @@ def optimize_ir(
     told = {why for record in records for why in record.entry.in_onnxruntime}
     told |= {str(LastBit.DEFINED)} if job.lowered.defined else set()
     told |= {str(LastBit.KERNEL)} if job.lowered.other_kernels else set()
+    told |= {str(LastBit.PACKED)} if job.lowered.packed else set()
     note_reasons(model.metadata_props, told)
     open_names = [n for _, names in open_sizes(model) for n in names]
     wanted = fix_template(model, equalities(job.assumed)) if settings.target.static_only else ""

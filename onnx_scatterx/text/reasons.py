@@ -47,6 +47,7 @@ class Reason(enum.Enum):
     NO_GAIN = "no cheaper form is known"
     TOO_COSTLY = "the replacement would need too many nodes"
     TOO_LARGE = "a comparison of all positions with all updates would be too large"
+    TOO_MUCH_WORK = "a function of chosen rows would be done for too many rows"
     QUESTION_LIMIT = "the limit of steps for one question to the prover was reached"
     SCATTER_LIMIT = "the limit of steps for one scatter was reached"
     MODEL_LIMIT = "the limit of steps for one model was reached"
@@ -86,6 +87,7 @@ _MISSING = {
     Reason.NO_GAIN: "a form with fewer nodes than now",
     Reason.TOO_COSTLY: "a form with fewer nodes",
     Reason.TOO_LARGE: "smaller tensors, or a target that allows larger dense forms",
+    Reason.TOO_MUCH_WORK: "a target that allows more work, by work_limit",
     Reason.QUESTION_LIMIT: "a simpler model: the proof takes too many steps",
     Reason.SCATTER_LIMIT: "a simpler model: the proofs about the scatter take too many steps",
     Reason.MODEL_LIMIT: "more steps: --effort 4 allows four times as many; or a smaller model",
@@ -292,6 +294,7 @@ class LastBit(enum.Enum):
 
     DEFINED = "ONNX Runtime computes a function otherwise than ONNX defines it"
     KERNEL = "ONNX Runtime has another kernel for an operator in another operator set"
+    PACKED = "ONNX Runtime packs an operand that is a constant now"
 
     def __str__(self) -> str:
         return self.value

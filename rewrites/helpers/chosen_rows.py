@@ -8,14 +8,14 @@ The order of the updates is the same. An update that is not chosen has any posit
 the data, and any number, also NaN: a form that compares positions must compare the mask, too.
 
 Holds if the indices and the updates are rows of tensors that the mask chooses, in its order, or
-element-wise functions of such rows (``masked_updates``). What the scatter does with its positions
+functions of each of such rows alone (``whole_rows``). What the scatter does with its positions
 must not depend on how many rows were chosen before.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
@@ -23,11 +23,9 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.rules import (
     Context,
-    Refusal,
     Scatter,
     Shape,
     Term,
-    attempt,
     coord,
     granted,
     made_by,
@@ -35,8 +33,9 @@ from onnx_scatterx.engine.rules import (
     refuse_unless,
     term,
 )
-from onnx_scatterx.rewrites.helpers.masked_updates import Updates, updates_in_order
 from onnx_scatterx.rewrites.helpers.masks import Mask, as_bools, mask_of
+from onnx_scatterx.rewrites.helpers.whole import written
+from onnx_scatterx.rewrites.helpers.whole_rows import WholeRows
 
 _BOOL = ir.DataType.BOOL
 _VALUES = 256  # at most so many values before the indices are visited
@@ -82,8 +81,10 @@ def chosen_rows(scatter: Scatter, context: Context) -> ChosenRows:
     shape = (*mask.shape, *scatter.shape[1:])
     last = [granted(known(indices).shape)[-1]] if columns else []
     index_shape = (*mask.shape, *(scatter.shape[d] for d in more), *last)
-    own = _written_as(indices, kind, index_shape, mask, scatter, context)
-    new = _written_as(scatter.updates, scatter.dtype, shape, mask, scatter, context)
+    fitted = partial(as_bools, mask.value, mask, context)
+    rows = WholeRows(mask, mask.shape, fitted, context, scatter.facts)
+    own = _written_as(indices, index_shape, rows, context)
+    new = _written_as(scatter.updates, shape, rows, context)
     places, described = context.with_placeholder("all/indices", kind, index_shape)
     values, described = described.with_placeholder("all/updates", scatter.dtype, shape)
 
@@ -129,38 +130,16 @@ def _counted(indices: ir.Value) -> ir.Node | None:
 
 
 def _written_as(
-    value: ir.Value,
-    dtype: ir.DataType,
-    shape: Shape,
-    mask: Mask,
-    scatter: Scatter,
-    context: Context,
+    value: ir.Value, shape: Shape, rows: WholeRows, context: Context
 ) -> Callable[[], ir.Value]:
-    """Return a function that writes chosen rows as a tensor of all rows, of this shape, or refuse.
-
-    Dims of one element behind the mask may be added behind the rows that are read.
-    """
-    w, depth = context.writer, len(mask.shape)
-
-    def followed(dims: Shape) -> Updates:
-        return updates_in_order(
-            replace(scatter, updates=value, data_shape=dims), mask, depth, context
-        )
-
-    rank, updates = len(shape), attempt(partial(followed, shape))
-    while isinstance(updates, Refusal) and rank > depth and shape[rank - 1].constant == 1:
-        rank -= 1
-        updates = attempt(partial(followed, shape[:rank]))
-    found = granted(updates)
-
-    def condition() -> ir.Value:
-        x = as_bools(mask.value, mask, context)
-        return w.axes("Unsqueeze", x, _BOOL, list(range(depth, rank)))
+    """Return a function that writes chosen rows as a tensor of all rows of a shape, or refuse."""
+    whole = rows.of(value, 0).with_dims(range(len(rows.extents)))
+    refuse_unless(len(whole.sizes) == len(shape))
 
     def write() -> ir.Value:
-        x = found.write(condition)
-        if not found.is_whole:
-            x = w.node("Expand", [x, context.numbers.shape(shape[:rank])], dtype)
-        return w.axes("Unsqueeze", x, dtype, list(range(rank, len(shape))))
+        x = written(whole, context)
+        if all(map(context.facts.equal, whole.sizes, shape)):
+            return x
+        return context.writer.node("Expand", [x, context.numbers.shape(shape)], whole.dtype)
 
     return write

@@ -21,6 +21,8 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.rules import (
     Context,
+    ElementOf,
+    Facts,
     Scatter,
     Shape,
     Symbol,
@@ -33,8 +35,10 @@ from onnx_scatterx.engine.rules import (
     refuse_unless,
     term,
 )
+from onnx_scatterx.rewrites.helpers.whole import same_but_ones
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
+_VALUES = 1 << 12  # of an index, that are looked at
 _ROUNDS = 8  # writes that may replace one by a mask
 
 
@@ -196,87 +200,134 @@ def placed(
     else:
         for r, i in reversed(list(zip(by_mask.unnamed, at, strict=True))):
             x = w.node("Gather", [x, w.constant(np.array(i))], dtype, axis=r)
-    order = sorted(range(len(by_mask.named)), key=lambda i: by_mask.named[i])
+    return over_axes(x, dtype, by_mask, context, added)
+
+
+def over_axes(
+    x: ir.Value, dtype: ir.DataType, by_mask: Masked, context: Context, added: Iterable[int]
+) -> ir.Value:
+    """Write a tensor over the mask's dims that have an axis as one over these axes, ascending."""
+    w, order = context.writer, sorted(range(len(by_mask.named)), key=lambda i: by_mask.named[i])
     return w.axes("Unsqueeze", w.transpose(x, dtype, order), dtype, list(added))
 
 
-_Read = tuple[ir.Value, list[Row]]
-"""A tensor, and the rows of a NonZero by which it is read, in the order of its leading axes."""
+def is_one_of(mask: Mask, dims: Iterable[int], context: Context) -> bool:
+    """Return whether a mask is true at one place of some of its dims, at most, wherever it is.
 
-
-def read_by_mask(
-    node: ir.Node, shape: Shape, scatter: Scatter, mask: Mask, context: Context
-) -> ir.Value:
-    """Return the tensor of a shape that a node reads where the mask of a scatter is true.
-
-    It is read by this mask, or by one that this mask repeats over more axes. Refuses any other
-    node.
+    It compares the places of the largest elements with one number: TopK names each of them once.
     """
-    indices, equal = granted(node.inputs[1]), scatter.facts.equal
-    rows = context.known(indices)
-    refuse_unless(rows.shape is not None)
-    read = _by_position if node.op_type == "Gather" else _by_rows
-    source, parts = read(node, rows, scatter, context)
-    own = granted(context.known(source).shape)
-    refuse_unless(len(own) == len(shape) and all(map(equal, own, shape)))
-    other = mask_under(parts, context)
-    refuse_unless(len(other.shape) == len(parts) and equal(rows.dims[0], other.count))
-    refuse_unless(_is_repeated(other, mask, scatter))
-    return source
+    index_map, (dim, *more) = mask.abstract.index_map, list(dims)
+    reads = _elements_of(index_map)
+    if index_map is None or more or len(reads) != 1:
+        return False
+    (read,) = reads
+    value = granted(ElementOf.read_by(read))
+    best = made_by(value, "TopK")
+    rank = context.known(value).rank
+    if best is None or rank is None or value is not best.outputs[1]:
+        return False
+    axis = attribute_of(best, "axis", -1)
+    if axis is None or read.parts[axis % rank].dim != dim:
+        return False
+    if any(dim in part.coords for i, part in enumerate(read.parts) if i != axis % rank):
+        return False
+    return sum(value != 0 for value in _values_at(index_map, read, context)) == 1
 
 
-def _by_rows(node: ir.Node, rows: TensorValue, scatter: Scatter, context: Context) -> _Read:
-    """Return what a GatherND reads."""
-    source = granted(node.inputs[0])
-    refuse_unless(attribute_of(node, "batch_dims", 0) == 0 and len(rows.dims) == 2)
-    columns, index_map = granted(rows.dims[1].constant), granted(rows.index_map)
-    refuse_unless(1 <= columns <= len(scatter.data_shape))
-    parts = [granted(row_of(index_map.at({1: c}), context)) for c in range(columns)]
-    refuse_unless(all((row.row, row.dim) == (c, 0) for c, row in enumerate(parts)))
-    return source, parts
+def _elements_of(index_map: Term | None) -> list[Symbol]:
+    """Return the elements of other tensors that a term reads."""
+    atoms = set[object]() if index_map is None else {*index_map.all_atoms()}
+    return [a for a in atoms if isinstance(a, Symbol) and ElementOf.read_by(a) is not None]
 
 
-def _by_position(node: ir.Node, rows: TensorValue, scatter: Scatter, context: Context) -> _Read:
-    """Return what a Gather reads by positions in its leading axes, which were flattened.
+def _values_at(index_map: Term, read: Symbol, context: Context) -> list[int | None]:
+    """Return a term at each value that the element may have; nothing if there are many."""
+    low, high = context.facts.interval(term(read))
+    if not 0 <= high - low < _VALUES:
+        return []
+    return [index_map.replace({read: n}).constant for n in range(int(low), int(high) + 1)]
 
-    The position of element (a, b, c) of axes of A, B and C elements is (a * B + b) * C + c.
+
+def share_of(mask: Mask, context: Context) -> float:
+    """Return how many elements of a mask are true, on the average of what its index may be.
+
+    A mask that compares an index below E with one number, as a router's choice with an expert, is
+    true for one element in E. If nothing is known, all may be true, and the share is 1.
     """
-    source, equal = granted(node.inputs[0]), scatter.facts.equal
-    refuse_unless(attribute_of(node, "axis", 0) == 0)
-    index_map, known = granted(rows.index_map), context.known
-    given = [row_of(term(atom), context) for atom in index_map.atoms]
-    parts = sorted((row for row in given if row is not None), key=lambda row: row.row)
-    refuse_unless(parts and all((row.row, row.dim) == (r, 0) for r, row in enumerate(parts)))
-    flat = made_by(source, "Flatten", "Reshape") if len(parts) > 1 else None
-    whole = source if flat is None else granted(flat.inputs[0])
-    shape, lines = granted(known(whole).shape), granted(known(source).shape)
-    refuse_unless(len(lines) + len(parts) == len(shape) + 1)
-    position = term(0)
-    for row in parts:
-        position = position * shape[row.row] + term(row.symbol)
-    refuse_unless(all(map(equal, lines[1:], shape[len(parts) :])) and equal(position, index_map))
-    return whole, parts
+    index_map = mask.abstract.index_map
+    reads = _elements_of(index_map)
+    values = (
+        _values_at(index_map, reads[0], context)
+        if index_map is not None and len(reads) == 1
+        else []
+    )
+    true = sum(value != 0 for value in values)
+    return true / len(values) if true and None not in values else 1.0
 
 
-def _is_repeated(other: Mask, mask: Mask, scatter: Scatter) -> bool:
-    """Return whether a mask is another one, repeated over the other axes of the data.
+def is_repeated(other: Mask, mask: Mask, context: Context, facts: Facts) -> bool:
+    """Return whether a mask is another one, repeated over more dims behind its own.
 
-    Then its true elements are those of the other one, each repeated for all the data behind it.
+    Then its true elements are those of the other one, each repeated for all of these dims.
     """
     if other.value is mask.value:
         return True
-    depth, equal = len(other.shape), scatter.facts.equal
-    if depth > len(mask.shape) or not all(map(equal, other.shape, mask.shape)):
+    depth = len(other.shape)
+    if depth > len(mask.shape) or not all(map(facts.equal, other.shape, mask.shape)):
         return False
-    repeated, data = range(depth, len(mask.shape)), scatter.data_shape
-    whole = all(equal(mask.shape[d], data[d]) for d in repeated)
-    return whole and _has_elements_of(mask.abstract, other.abstract, repeated)
+    repeated = range(depth, len(mask.shape))
+    return _is_expanded(mask, other, context) or _has_elements_of(
+        mask.abstract, other.abstract, repeated
+    )
+
+
+def _is_expanded(mask: Mask, other: Mask, context: Context) -> bool:
+    """Return whether a mask is another one to which axes were added behind, and then broadcast."""
+    value = mask.value
+    kept = list(range(len(mask.shape)))  # for each axis of the value, the axis of the mask
+    while value is not other.value:
+        node = made_by(value, "Expand", "Unsqueeze", "Identity")
+        shape = (
+            None if node is None or node.inputs[0] is None else context.known(node.inputs[0]).shape
+        )
+        if node is None or node.graph is not context.graph or shape is None:
+            return False
+        value = granted(node.inputs[0])
+        if node.op_type == "Expand":
+            kept = kept[len(kept) - len(shape) :]
+        elif node.op_type == "Unsqueeze":
+            places = same_but_ones(shape, context.known(node.outputs[0]).dims, context.facts)
+            if places is None:
+                return False
+            at = {d: axis for d, axis in zip(places, kept, strict=True) if d is not None}
+            kept = [at.get(d, -1) for d in range(len(shape))]
+    ones = [n.constant == 1 for n in other.shape]
+    return all(k == d or one for d, (k, one) in enumerate(zip(kept, ones, strict=True)))
+
+
+def repeats(mask: Mask, depth: int) -> bool:
+    """Return whether a mask is the same at any place of its dims behind the first ones."""
+    index_map, table = index_map_of(mask.abstract), mask.abstract.element_exprs
+    if index_map is not None and index_map.coords.isdisjoint(range(depth, len(mask.shape))):
+        return True
+    if table is None or not table.size:
+        return False
+    lines = table.reshape((*table.shape[:depth], -1))
+    return all(a is b for a, b in np.broadcast(lines, lines[..., :1]))
+
+
+def index_map_of(value: TensorValue) -> Term | None:
+    """Return the elements of a tensor as a term without coordinates along dims of extent 1."""
+    if value.index_map is None:
+        return None
+    return value.index_map.at({d: 0 for d, n in enumerate(value.dims) if n.constant == 1})
 
 
 def _has_elements_of(mask: TensorValue, other: TensorValue, repeated: range) -> bool:
     """Return whether a mask's elements are those of another one, at any place in some dims."""
-    index_map, table, rows = mask.index_map, mask.element_exprs, other.element_exprs
-    if index_map is not None and index_map is other.index_map:
+    index_map, own = (index_map_of(value) for value in (mask, other))
+    table, rows = mask.element_exprs, other.element_exprs
+    if index_map is not None and index_map is own:
         return index_map.coords.isdisjoint(repeated)
     if table is None or rows is None:
         return False

@@ -28,6 +28,7 @@ from onnx_scatterx.engine.rules import (
     Term,
     attempt,
     granted,
+    is_lacked,
     refuse_unless,
     term,
 )
@@ -227,7 +228,7 @@ def _has_few(search: Search) -> bool:
     target, is_nonnegative = search.context.target, search.scatter.facts.is_nonnegative
     if is_nonnegative(_FEW - search.layout.positions):
         return True
-    wanted = target.dense_limit is not None or not target.has(search.scatter.node.op_type)
+    wanted = target.dense_limit is not None or is_lacked(search.scatter.node, target)
     return wanted and is_nonnegative(_FEW - search.layout.updates)
 
 

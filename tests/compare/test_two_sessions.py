@@ -1,6 +1,8 @@
 """What is held at once: two sessions, and of the draws that wait a hash and a file."""
 
+import sys
 from pathlib import Path
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -8,13 +10,16 @@ import onnx
 import onnx_ir as ir
 import pytest
 
+from onnx_scatterx.compare import sample_source
 from onnx_scatterx.compare.light_model import lighten
 from onnx_scatterx.compare.result import Draw
 from onnx_scatterx.compare.verifying import verify
 from onnx_scatterx.compare.waiting_draws import Waiting, WaitingDraws, digest
+from onnx_scatterx.compare.work import FEW
 from onnx_scatterx.files.io import load
 from onnx_scatterx.processes.child import NoReply
-from onnx_scatterx.runtime.worker_client import Runner
+from onnx_scatterx.runtime import worker_client
+from onnx_scatterx.runtime.worker_client import ModelFile, Runner
 from tests.compare.first_difference import parse
 
 CONV = """g (float[1, 2, 8, 8] x) => (float[A, B, C, D] y)
@@ -51,6 +56,50 @@ def test_at_most_two_sessions_are_loaded(name: str, monkeypatch: pytest.MonkeyPa
     found = verify(before, after, samples=4)
     assert found.same == (name != "another one")
     assert max(counts) == 2
+
+
+def test_large_models_with_other_bits_are_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If runs are much work, and the first draw has other bits when fused, no other is tried."""
+    fused = []
+    run = Runner.run
+
+    def counted(runner: Runner, *how: Any, **options: Any) -> Any:
+        fused.append(options["fused"])
+        return run(runner, *how, **options)
+
+    monkeypatch.setattr(Runner, "run", counted)
+    model = parse(PAIRS["the same"][0])
+    for few, tried in ((4, 1), (FEW + 1, FEW + 1)):
+        fused.clear()
+        monkeypatch.setattr(sample_source, "draws_for", lambda *_, few=few: few)
+        found = verify(model, model)
+        assert found.accepted == few
+        compared = found.compared["default_options"]
+        assert sum(fused) == tried + compared
+        assert (compared == 0) == (few == 4)
+
+
+@pytest.mark.started
+def test_a_process_without_a_model_keeps_little_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So it need not end: what was freed goes back to the system."""
+    if not sys.platform.startswith("linux"):
+        pytest.skip("the system does not tell")
+    monkeypatch.setattr(worker_client, "_MUCH", 40 << 20)
+    proto = parse("g (float[1, 2000] x) => (float[1, 6000] y) { y = MatMul (x, w) }")
+    weights = np.ones((2000, 6000), np.float32)  # 48 MB
+    proto.graph.initializer.append(onnx.numpy_helper.from_array(weights, "w"))
+    onnx.save(proto, tmp_path / "m.onnx")
+    with Runner(ModelFile(tmp_path / "m.onnx")) as runner:
+        assert runner.load(100) is None
+        first = runner._process.id
+        runner.drop(fused=False)
+        assert runner.load(100, fused=True) is None
+        assert runner._process.id == first
+        with open(f"/proc/{first}/status") as status:
+            held = next(line.split()[1] for line in status if line.startswith("RssAnon"))
+        assert int(held) < 90 << 10  # kB: the model once, and Python
 
 
 @pytest.mark.parametrize("kind", ["f2", "f4", "f8", "c8", "c16", "bfloat16", "float8_e4m3fn"])

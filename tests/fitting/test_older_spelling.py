@@ -417,3 +417,9 @@ def test_a_scale_of_unknown_rank_may_be_one_for_each_position() -> None:
 def test_pads_are_attributes_in_set_10(value: str) -> None:
     model = parse(f"g (float[N] x) => (float[M] y) {{ y = Pad (x, [1, 2]{value}) }}", opset=13)
     runs_the_same(model, 10, f32([3, np.nan]))
+
+
+@pytest.mark.parametrize("kind", ["float", "float16", "double"])
+def test_a_type_that_the_older_set_has(kind: str) -> None:
+    model = parse(f"g ({kind}[2] x) => (bool[2] y) {{ y = IsNaN (x) }}", opset=20, ir_version=9)
+    runs_the_same(model, 19, np.array([np.nan, 1], {"float": "float32"}.get(kind, kind)))

@@ -54,6 +54,8 @@ def test_the_passes_are_called_in_order() -> None:
     # They are for ScatterX, and for targets with limits.
     others = {
         "AttachFallbacks",
+        "AvoidFaults",
+        "ComputeConstants",
         "WriteOtherForms",
         "LowerOperatorSet",
         "LowerRewritten",

@@ -40,9 +40,7 @@ def test_what_is_no_script_is_read_by_one() -> None:
             if path.name not in others:
                 left.append(path.name)
         elif path.suffix == ".py" and path.relative_to(FOLDER).as_posix() not in SCRIPTS:
-            imported = (
-                rf"\b(from|import) (benchmarks\.(device_probe\.)?)?{path.stem}\b|\"{path.stem}\""
-            )
+            imported = rf"\b(from|import) (benchmarks\.(\w+\.)?)?{path.stem}\b|\"{path.stem}\""
             if path.stem != "__init__" and not re.search(imported, others):
                 left.append(path.name)
     assert left == []

@@ -12,7 +12,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
 from onnx_scatterx.pipeline.order import PIPELINE
-from onnx_scatterx.targets.profile import PROFILE_KEYS
+from onnx_scatterx.targets.profile_checks import PROFILE_KEYS
 from tests.helpers.pair import open_session
 from tests.helpers.support import parse
 

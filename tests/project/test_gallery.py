@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnx
 import pytest
 
@@ -15,7 +16,17 @@ from tests.helpers.support import parse
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 import gallery  # type: ignore[import-not-found]
-from gallery_page import LEFT_OUT, TARGETS, page  # type: ignore[import-not-found]
+from gallery_cells import (  # type: ignore[import-not-found]
+    CHOSEN,
+    EVERY,
+    Asker,
+    Cells,
+    forms_of,
+    hashed,
+    without_notes,
+)
+from gallery_page import LEFT_OUT, TARGETS  # type: ignore[import-not-found]
+from gallery_page import page as page_of
 from gallery_rows import GALLERY  # type: ignore[import-not-found]
 from real_steps import Record  # type: ignore[import-not-found]
 
@@ -28,18 +39,31 @@ MADE: dict[str, Any] = {
     "judge": {"proof": "unknown", "same": False},
     "times": {"ms": 200.0, "machine": "a machine", "runtime": "onnxruntime 1.32.0"}
     | {t: {"difference": 2e-7, "ratio": 1.25, "quartiles": [1, 2]} for t in TARGETS},
-    "tract": {
-        "compiler": "tract 1",
-        "before": {"verdict": "refused", "why": "no ScatterND"},
-        "after": {"verdict": "right", "why": ""},
-    },
+    "truth": {"sha": "a"},
+    "form tract": {"sha": "b", "refused": 0, "version": "01"},
+    "form standard": {"sha": "b", "refused": 0, "version": "01"},
 }
+REFUSED = {"version": "1", "verdict": "refused", "cause": "scatter", "message": "no ScatterND"}
+RIGHT = {"version": "1", "verdict": "right", "error": 1e-7, "message": ""}
+
+
+@pytest.fixture
+def cells(tmp_path: Path) -> Cells:
+    found = Cells(tmp_path / "cells.json")
+    found.add("tract", "a", REFUSED)
+    found.add("tract", "b", RIGHT)
+    return found
+
+
+def page(results: dict[str, Any], cells: Cells | None = None) -> str:
+    text: str = page_of(results, cells or Cells(Path("no such file")))
+    return text
 
 
 def test_the_page_is_what_the_results_make() -> None:
     """Where it differs, ``python benchmarks/gallery.py --page`` writes it."""
     _, _, shown = gallery.PAGE.read_text(encoding="utf-8").partition(gallery.BEGINS)
-    assert shown == f"\n{page(RESULTS)}"
+    assert shown == f"\n{page(RESULTS, gallery.CELLS)}"
 
 
 def test_there_are_enough_models_and_none_twice() -> None:
@@ -49,18 +73,140 @@ def test_there_are_enough_models_and_none_twice() -> None:
     assert [t for t in threads if t and not re.fullmatch(r"[\w.-]+/[\w.-]+#\d+", t)] == []
 
 
-def test_a_row() -> None:
-    text = page({"own": MADE})
-    cells = "2 → 0 | 9 → 4 | 1.5 | - → yes | 200 | 160 (1.25) | 160 (1.25) | compared: 2e-07"
-    assert f"| own, a file | - | {cells} |" in text
-    assert "- own, a file, tract, before: no ScatterND" in text
-    assert "- tract 1: 0 models of 1 taken and right before, 1 after" in text
+def test_a_row(cells: Cells) -> None:
+    text = page({"own": MADE}, cells)
+    answers = "refused → right | 200 | 160 (1.25) | 160 (1.25) | compared: 2e-07"
+    assert f"| own, a file | - | 2 → 0 | 9 → 4 | 1.5 | {answers} |" in text
+    assert "- own, a file, tract, before: refused, by scatter, no ScatterND" in text
+    counts = "0 right, 0 close, 0 tied before; 1 right, 0 close, 0 tied after its profile"
+    strict = "`--strict=taken`: 0 false alarms, 0 misses"
+    assert f"- tract 1: of 1 models; {counts}; lost: none; left: none; {strict}" in text
+    assert "- 20 of 22 cells before and after the own profile are missing; not asked yet: " in text
     equal = page({"own": MADE | {"judge": {"proof": "unknown", "same": True}}})
     assert "| compared: equal |" in equal
     proven = page({"own": MADE | {"judge": {"proof": "proven", "same": True}}})
     assert "| proven |" in proven
     unequal = page({"own": MADE | {"judge": {"proof": "proven", "same": False}}})
     assert "| proven |" not in unequal
+
+
+def test_what_is_lost_and_left(cells: Cells) -> None:
+    lost = MADE | {"truth": {"sha": "b"}, "form tract": {"sha": "a", "refused": 1}}
+    text = page({"own": lost}, cells)
+    assert "lost: own; left: 1 by scatter; `--strict=taken`: 0 false alarms, 0 misses" in text
+    alarm = MADE | {"form tract": {"sha": "b", "refused": 2}, "form standard": {"sha": "c"}}
+    cells.add("tract", "c", RIGHT | {"verdict": "no answer", "out_of": "time"})
+    text = page({"own": alarm}, cells)
+    assert "1 false alarms, 0 misses" in text
+    assert "| refused → right (time) |" in text
+
+
+def test_a_model_of_constant_outputs_is_asked_about_by_nobody(cells: Cells) -> None:
+    constant = MADE | {"truth": {"failed": "its outputs are constant"}}
+    text = page({"own": constant}, cells)
+    assert "- own, a file, truth: its outputs are constant" in text
+    assert "- 0 of 0 cells" in text
+
+
+def test_the_files_that_a_compiler_is_given() -> None:
+    """`standard` is a file of its own only if its bytes differ from both others."""
+    found = {"truth": {"sha": "a"}, "form npu": {"sha": "b"}, "form standard": {"sha": "c"}}
+    assert forms_of(found, "npu") == {"original": "a", "own": "b", "standard": "c"}
+    for same in "ab":
+        other = found | {"form standard": {"sha": same}}
+        assert forms_of(other, "npu") == {"original": "a", "own": "b"}
+    assert forms_of({"truth": {"sha": "a"}}, "npu") == {"original": "a"}
+
+
+def test_a_cell_is_of_a_version_and_a_file(cells: Cells) -> None:
+    assert cells.of("tract", "a") == REFUSED
+    assert (cells.of("tract", "z"), cells.of("mnn", "a")) == (None, None)
+    for version in ("1.10", "1.9"):
+        cells.add("tract", "a", RIGHT | {"version": version})
+    newest = cells.of("tract", "a")
+    assert newest is not None
+    assert newest["version"] == "1.10"
+    assert len(cells.place.read_text().splitlines()) == 6, "a line for each, so that files merge"
+
+
+def test_what_is_still_to_be_asked(cells: Cells) -> None:
+    def todo(found: dict[str, Any], **more: Any) -> bool:
+        asker = Asker(cells, {"tract": "python"}, 600.0, **({"again": frozenset()} | more))
+        return bool(asker.todo("own", found))
+
+    assert not todo(MADE)
+    assert todo(MADE, again=frozenset({"tract"}))
+    assert todo(MADE | {"form tract": {"sha": "new", "version": "01"}})
+    assert (todo(MADE, code="01"), todo(MADE, code="02")) == (False, True)
+    assert todo({"truth": {"sha": "a"}})
+    assert not todo({"truth": {"failed": "constant"}})
+    other = MADE | {"form standard": {"sha": "new", "version": "01"}}
+    assert (todo(other), todo(other, forms=("original", "own"))) == (True, False)
+
+
+def test_every_file_is_the_same_wherever_it_is_made(tmp_path: Path) -> None:
+    hashes = set()
+    for folder in ("/one/place", "/another"):
+        model = parse("g (float[2] x) => (float[2] y) { y = Neg (x) }")
+        model.doc_string = model.graph.node[0].doc_string = folder
+        model.graph.node[0].metadata_props.add(key="trace", value=f"{folder}/model.py")
+        without_notes(model)
+        onnx.save(model, tmp_path / "m.onnx")
+        hashes.add(hashed(tmp_path / "m.onnx"))
+    assert len(hashes) == 1
+
+
+def test_compilers_and_rows() -> None:
+    assert len(CHOSEN) == 12
+    assert set(CHOSEN) <= set(GALLERY)
+    assert len(EVERY) == 6
+    labelled = {n for n, s in GALLERY.items() if "labels" in s.built_from(n).inputs}
+    assert labelled == {name for name, shown in GALLERY.items() if shown.promises}
+
+
+@pytest.mark.slow
+def test_cells_are_filled_once(tmp_path: Path) -> None:
+    """From the export to the cells, by a compiler that refuses the scatter."""
+    from tests.helpers.fake_consumer import fake
+
+    runs = """
+        import onnx, onnxruntime
+        if any(node.op_type == "ScatterND" for node in onnx.load(model).graph.node):
+            raise ValueError("no ScatterND")
+        session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+        return Answer("taken", session.run(None, dict(feeds)))"""
+    adapter = str(fake(tmp_path, runs).path)  # its profile is `standard`
+    text = "g (float[4,2] x, float[1,2] u) => (float[4,2] y) { y = ScatterND (x, [[1]], u) }"
+    folder = tmp_path / "row"
+    folder.mkdir()
+    onnx.save(parse(text), folder / "model.onnx")
+    feeds = {"x": np.ones((4, 2), np.float32), "u": np.zeros((1, 2), np.float32)}
+    np.savez(folder / "feeds.npz", **feeds)  # type: ignore[arg-type]
+    record, cells = Record(folder, tmp_path / "all.json", "1"), Cells(tmp_path / "cells.json")
+    asker = Asker(cells, {adapter: sys.executable}, 60.0, frozenset())
+    asker.fill(record, None, lambda step, *work: step(*work))
+    files = forms_of(record.known(), adapter)
+    assert [*files] == ["original", "own"]
+    told = {form: cells.of(adapter, sha) for form, sha in files.items()}
+    assert told["original"] is not None
+    assert told["own"] is not None
+    assert (told["original"]["verdict"], told["original"]["cause"]) == ("refused", "scatter")
+    assert told["own"]["verdict"] == "right"
+    assert not asker.todo("row", record.known())
+
+
+def test_a_truth_that_is_constant_is_refused(tmp_path: Path) -> None:
+    from gallery_cells import truth
+
+    np.savez(tmp_path / "feeds.npz", x=np.arange(4, dtype=np.float32))
+    sums = "ReduceSum <keepdims = 0> (x)"
+    for dims, written, failed in ((4, "Sub (x, x)", 1), (4, "Neg (x)", 0), ("", sums, 0)):
+        text = f"g (float[4] x) => (float[{dims}] y) {{ y = {written} }}"
+        onnx.save(parse(text), tmp_path / "m.onnx")
+        found = truth(
+            str(tmp_path / "m.onnx"), str(tmp_path / "feeds.npz"), str(tmp_path / "t.npz")
+        )
+        assert ("failed" in found) == failed
 
 
 def test_a_step_that_failed_is_named() -> None:

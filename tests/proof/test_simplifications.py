@@ -14,7 +14,7 @@ import pytest
 import z3
 
 from onnx_scatterx.proof.core import arithmetic, logic, lookups, tensor
-from onnx_scatterx.proof.core.solver import Encoder
+from onnx_scatterx.proof.core.encoder import Encoder
 from onnx_scatterx.proof.core.terms import Term, new_table, substitute, variable, walk
 from onnx_scatterx.proof.core.types import range_of, wrapped
 from onnx_scatterx.proof.operators import elementwise

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onnx_scatterx.proof.core import arithmetic, logic
+from onnx_scatterx.proof.core.encoder import Encoder
 from onnx_scatterx.proof.core.lookups import StoredArray, tabulated
-from onnx_scatterx.proof.core.solver import Encoder
 from onnx_scatterx.proof.core.terms import Term, new_table, substitute, variable, walk
 from onnx_scatterx.proof.core.types import constant, range_of, wrapped
 from tests.helpers.support import f32

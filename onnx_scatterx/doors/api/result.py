@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
 
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.files import MESSAGE_LIMIT, Files, save
 from onnx_scatterx.options import Strict
 from onnx_scatterx.tell import ModelT, Report
 
 if TYPE_CHECKING:
     from onnx_scatterx.compare import Verification
+    from onnx_scatterx.files import Files
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,8 @@ class Result(Generic[ModelT]):
             >>> optimize("model.onnx").save("out.onnx")  # doctest: +SKIP
 
         """
+        from onnx_scatterx.files import MESSAGE_LIMIT, save
+
         limit = 0 if external_data else MESSAGE_LIMIT
         save(self.model, path, source_path=self.source_path, read=self.read, message_limit=limit)
 

@@ -106,7 +106,8 @@ def strict_status(args: argparse.Namespace, report: Report) -> int:
     if not lines:
         return DONE
     heads = [line.rstrip(":") for line in lines if not line.startswith(" ")]
-    is_one = len(lines) == 2 and lines[0].endswith("on its host:")  # the screen may not show it
+    # The screen may not show it.
+    is_one = len(lines) == 2 and lines[0].endswith(("on its host:", "slowly:"))
     return print_error(" ".join(map(str.strip, lines)) if is_one else "; ".join(heads), NO)
 
 

@@ -31,8 +31,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write a profile, and print a command that uses it."""
+    from onnx_scatterx.doors.cli.profile_draft import new_profile
     from onnx_scatterx.files import load
-    from onnx_scatterx.fitting import new_profile
     from onnx_scatterx.targets import all_targets
 
     if not args.operators and args.like is None:

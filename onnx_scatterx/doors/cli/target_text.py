@@ -6,7 +6,7 @@ import math
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from onnx_scatterx.targets import OperatorLimits, Target
+from onnx_scatterx.targets import WORK_LIMIT, OperatorLimits, SlowUse, Target
 
 _LABEL = 14  # letters before the text
 _NOT = {
@@ -17,6 +17,8 @@ _NOT = {
     "negative": "only indices, steps or dividends that are not negative",
     "constant": "only at indices that are not constants",
     "axes_input": "only axes as an attribute",
+    "inner": "only from an input of the model to an output",
+    "computed_data": "only of data that are a constant",
     "native": "runs on the host, a second choice",
 }
 
@@ -62,12 +64,15 @@ def _rows(target: Target) -> Iterator[tuple[str, str]]:
         yield "limit", f"{op_type}: {'; '.join(_limits(limits))}"
     if target.misread:
         yield "misread", f"not refused, but wrong: {', '.join(sorted(target.misread))}"
+    for fault in target.faults:
+        yield "fault", f"avoided by {fault}"
     if target.max_rank is not None:
         yield "ranks", f"at most {target.max_rank} dims"
     if target.max_opset is not None:
         yield "operator set", f"at most {target.max_opset}"
     yield "sizes", "numbers only: --fix gives them" if target.static_only else "numbers or symbols"
     yield "dense forms", _dense(target)
+    yield "chosen rows", _chosen_rows(target)
     kept = "become ScatterX" if target.has_scatterx else "are not changed"
     yield "the rest", f"kept scatters {kept}"
 
@@ -91,15 +96,42 @@ def _limits(limits: OperatorLimits) -> Iterable[str]:
         yield f"at most {limits.most} elements found"
     if limits.written:
         yield f"only if {', '.join(sorted(limits.written))} is written"
+    if limits.unwritten:
+        yield f"only if {', '.join(sorted(limits.unwritten))} is not written"
+    if limits.zeros:
+        yield f"only constants that are 0, of {', '.join(sorted(limits.zeros))}"
+    if limits.data_rank is not None:
+        yield f"only of data of {limits.data_rank} dims"
     if limits.reductions is not None:
         yield f"only with reduction {', '.join(sorted(limits.reductions))}"
     if isinstance(limits.steps, frozenset):
         yield f"only steps {', '.join(map(str, sorted(limits.steps)))}"
     if isinstance(limits.native, frozenset) and limits.native:
         yield f"runs on the host, a second choice, unless of {', '.join(sorted(limits.native))}"
+    yield from _slow(limits.slow)
+    for use in limits.refused:
+        yield f"not {use}"
     for key, words in _NOT.items():
         if not getattr(limits, key):
             yield words
+
+
+def _chosen_rows(target: Target) -> str:
+    if target.allows_work(math.inf):
+        return "a function of them is done for all rows"
+    if not target.allows_work(1):
+        return "a function of them that multiplies matrices is done for them only"
+    limit = WORK_LIMIT if target.work_limit is None else target.work_limit
+    return f"a function of them is done for all rows, of at most {limit:g} times as many"
+
+
+def _slow(slow: bool | SlowUse) -> Iterable[str]:
+    if slow is True:
+        yield "slow, a second choice"
+    elif not isinstance(slow, bool):
+        of = "" if slow.types is None else f" of {', '.join(sorted(slow.types))}"
+        how = "" if slow.reductions is None else f" with {', '.join(sorted(slow.reductions))}"
+        yield f"slow{of}{how}, a second choice"
 
 
 def _dense(target: Target) -> str:

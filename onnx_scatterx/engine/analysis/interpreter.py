@@ -90,7 +90,7 @@ def forget(
 
 def _without_facts(scope: Scope) -> Scope:
     """Return a scope in which nothing is known but the outer values."""
-    return dataclasses.replace(scope, facts=Facts(), visit_id=object())
+    return dataclasses.replace(scope, facts=Facts())
 
 
 _CONTROL = {
@@ -175,10 +175,11 @@ class Interpreter:
         self.scopes[inner] = scope
         self._initializers(inner, scope)
         scope.running = running_nodes(inner, self.read_inputs)
+        spending = budget()
         for node in inner:
             try:
-                with budget().of_part(LIMITS.scatter_steps):
-                    budget().charge_part(PRICES.visit + (len(node.inputs) + len(node.outputs)) // 2)
+                with spending.of_part(LIMITS.scatter_steps):
+                    spending.charge_part(PRICES.visit + (len(node.inputs) + len(node.outputs)) // 2)
                     self._node(node, scope, node in scope.running)
             except (TooLargeError, PartSpentError):
                 self._forget_node(node, scope)
@@ -228,7 +229,7 @@ class Interpreter:
                 scope.values[node.outputs[0]] = known
                 return
         inputs = [None if v is None else scope.of(sequences.held(v, node)) for v in node.inputs]
-        call = scope.call(node, inputs)._replace(versions=self.versions, older=self.older_facts)
+        call = scope.call(node, inputs, self.versions, self.older_facts)
         must_run = self.probe is not None and runs and node.graph is self.model.graph
         checked = [call] if runs and node.domain == "" else []
         if runs and self.declared_sizes.are_asked(call):

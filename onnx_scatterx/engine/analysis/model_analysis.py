@@ -42,14 +42,21 @@ def interpret(
 
 
 def converged(
-    model: ir.Model, *, distrust_dims: bool, assumed: Sequence[Clause]
+    model: ir.Model,
+    *,
+    distrust_dims: bool,
+    assumed: Sequence[Clause],
+    earlier: Interpreter | None = None,
 ) -> tuple[Interpreter, Knowledge]:
-    """Interpret until no more sizes are ruled out; return the last interpreter and its result."""
+    """Interpret until no more sizes are ruled out; return the last interpreter and its result.
+
+    What an ``earlier`` interpreter of the model has ruled out, on as many assumptions, holds.
+    """
     walk = partial(
         Interpreter, model, distrust_dims=distrust_dims, assumed=assumed, reading=ReadConstants()
     )
     with budget().share(1 / 2):
-        result = _without_doubts(walk)
+        result = _without_doubts(walk, earlier)
     if result is None:
         last = walk()
         result = last, last.run()
@@ -57,7 +64,7 @@ def converged(
 
 
 def _without_doubts(
-    walk: Callable[..., Interpreter],
+    walk: Callable[..., Interpreter], earlier: Interpreter | None
 ) -> tuple[Interpreter, Knowledge] | None:
     """Interpret until no more sizes are ruled out at which the model cannot run.
 
@@ -65,8 +72,8 @@ def _without_doubts(
     versions rule out limits only what is known of their results: the newer versions follow the
     specification. None if the budget does not suffice.
     """
-    older: tuple[Exclusion, ...] = ()
-    always: tuple[Exclusion, ...] = ()
+    older: tuple[Exclusion, ...] = () if earlier is None else (*earlier.older,)
+    always: tuple[Exclusion, ...] = () if earlier is None else (*earlier.ruled_out,)
     while True:
         interpreter = walk(ruled_out=always, older=older, speculate=True)
         knowledge = interpreter.run()
@@ -125,11 +132,14 @@ class ModelAnalysis:
         distrust_dims: bool = False,
         assumed: Sequence[Clause] = (),
         learn: Callable[[Knowledge], None] = lambda _: None,
+        earlier: ModelAnalysis | None = None,
     ) -> None:
         self.model = model
         self.distrust_dims = distrust_dims
         self.assumed = tuple(assumed)
         self.learn = learn  # adds facts that nodes prove by having run
+        # What it has ruled out, on the same assumptions, holds: passes keep what the model does.
+        self._earlier = None if earlier is None or earlier._result is None else earlier._result[0]
         self._result: tuple[Interpreter, Knowledge] | None = None
         self._new: list[ir.Node] = []
         self.is_outdated = False
@@ -138,7 +148,10 @@ class ModelAnalysis:
     def _interpreted(self) -> tuple[Interpreter, Knowledge]:
         if self._result is None:
             self._result = converged(
-                self.model, distrust_dims=self.distrust_dims, assumed=self.assumed
+                self.model,
+                distrust_dims=self.distrust_dims,
+                assumed=self.assumed,
+                earlier=self._earlier,
             )
             self.learn(self._result[1])
         return self._result

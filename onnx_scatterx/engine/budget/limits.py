@@ -97,6 +97,8 @@ class Limits:
     """Bytes of all integer arrays that are computed for one model, and kept."""
     folded_bytes: int = 1 << 26
     """Bytes of all constants that are computed from sizes."""
+    computed_bytes: int = 1 << 26
+    """Bytes by which a model may grow if chains of its constants are computed."""
     folding_runs: int = 1000
     """Nodes that ONNX Runtime computes for such constants."""
     folding_rounds: int = 6

@@ -133,15 +133,9 @@ class Budget:
         finally:
             self.question, self.part, self.price = before
 
-    @contextmanager
-    def of_part(self, steps: float) -> Iterator[None]:
+    def of_part(self, steps: float) -> _Part:
         """Do a part of the work that may take so many steps. A part within it pays for itself."""
-        before = self.part, self.part_given, self.price
-        self.part = self.part_given = steps
-        try:
-            yield
-        finally:
-            self.part, self.part_given, self.price = before
+        return _Part(self, steps)
 
     @contextmanager
     def share(self, fraction: float) -> Iterator[None]:
@@ -159,6 +153,23 @@ class Budget:
         if isinstance(error, SpentError):
             return Refusal(Reason.MODEL_LIMIT, f"{self.given:.0f} steps; --effort 4 allows more")
         return Refusal(Reason.SCATTER_LIMIT, str(error))
+
+
+class _Part:
+    """A part of the work. It is a class since each node of a model is one: a generator is slow."""
+
+    __slots__ = ("before", "spending", "steps")
+
+    def __init__(self, spending: Budget, steps: float) -> None:
+        self.spending, self.steps = spending, steps
+
+    def __enter__(self) -> None:
+        spending = self.spending
+        self.before = spending.part, spending.part_given, spending.price
+        spending.part = spending.part_given = self.steps
+
+    def __exit__(self, *_: object) -> None:
+        self.spending.part, self.spending.part_given, self.spending.price = self.before
 
 
 _budget: ContextVar[Budget] = ContextVar("budget")

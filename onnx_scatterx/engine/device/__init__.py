@@ -17,17 +17,23 @@ if TYPE_CHECKING:
     from onnx_scatterx.engine.device.costs import check_sizes as check_sizes
     from onnx_scatterx.engine.device.costs import costs_of as costs_of
     from onnx_scatterx.engine.device.costs import known_sizes as known_sizes
+    from onnx_scatterx.engine.device.refused_uses import is_refused as is_refused
     from onnx_scatterx.engine.device.uses import Use as Use
+    from onnx_scatterx.engine.device.uses import is_lacked as is_lacked
     from onnx_scatterx.engine.device.uses import is_of_any_sign as is_of_any_sign
+    from onnx_scatterx.engine.device.uses import use_of as use_of
+    from onnx_scatterx.engine.device.violations import TakenOut as TakenOut
     from onnx_scatterx.engine.device.violations import Violation as Violation
     from onnx_scatterx.engine.device.violations import by_reason as by_reason
+    from onnx_scatterx.engine.device.violations import objections_to as objections_to
     from onnx_scatterx.engine.device.violations import violating_nodes as violating_nodes
 else:
     __getattr__, __dir__, __all__ = face(
         __name__,
         {
             "costs": "Costs Work check_sizes costs_of known_sizes",
-            "uses": "Use is_of_any_sign",
-            "violations": "Violation by_reason violating_nodes",
+            "refused_uses": "is_refused",
+            "uses": "Use is_lacked is_of_any_sign use_of",
+            "violations": "TakenOut Violation by_reason objections_to violating_nodes",
         },
     )

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis import ElementOf, TensorValue, size_name
+from onnx_scatterx.engine.analysis import ElementOf, Scope, TensorValue, size_name
+from onnx_scatterx.engine.device.refused_uses import is_refused
 from onnx_scatterx.engine.terms import Facts, Symbol
+from onnx_scatterx.graphs import constant, is_scatterx_domain
 from onnx_scatterx.operators import OPERATORS
 from onnx_scatterx.targets import OperatorLimits, Target
 
@@ -23,7 +25,9 @@ class Use:
 
     ``inputs`` and ``outputs`` are the abstract values of its tensors (None: an absent input);
     ``is_constant`` says of each input whether it is an initializer or the output of a Constant. A
-    Mod ``of_any_sign`` is only read where the result may have the sign of the number, too.
+    Mod ``of_any_sign`` is only read where the result may have the sign of the number, too; of other
+    operators, the user promised that no index is negative. A node ``is_inner`` if it does not write
+    from an input of the model to an output of it.
     """
 
     op_type: str
@@ -33,6 +37,7 @@ class Use:
     is_constant: Sequence[bool] = ()
     facts: Facts = field(default_factory=Facts)
     of_any_sign: bool = False
+    is_inner: bool = False
 
     @property
     def data(self) -> TensorValue | None:
@@ -48,10 +53,26 @@ class Use:
         return None if self.data is None else self.data.dtype
 
     @property
+    def reduction(self) -> str:
+        """How a scatter combines an update with the element that it is written to."""
+        return str(self.attributes.get("reduction", "none"))
+
+    @property
     def rank(self) -> int:
         """The most dims of a tensor that it reads or writes, as far as ranks are known."""
         tensors = [*self.inputs, *self.outputs]
         return max((t.rank or 0 for t in tensors if t is not None), default=0)
+
+    @property
+    def data_rank(self) -> int | None:
+        """How many dims the first input has."""
+        first = self.inputs[0] if self.inputs else None
+        return None if first is None else first.rank
+
+    @property
+    def may_be_negative(self) -> bool:
+        """Whether an index, a step or a dividend may be negative."""
+        return not self.of_any_sign and _may_be_negative(self)
 
     @property
     def makes_size(self) -> bool:
@@ -73,10 +94,36 @@ class Use:
         >>> list(Use("Pad", [line], [line]).objections(npu))
         ['Pad of int64']
         """
-        if not target.has(self.op_type):
+        if not target.has(self.op_type, of_constant=any(self.is_constant[:1])):
             yield self.op_type
             return
         yield from _beyond(target.limits_of(self.op_type), self)
+
+
+def is_lacked(node: ir.Node, target: Target) -> bool:
+    """Return whether a target has no operator of a scatter or gather, or runs the node slowly."""
+    given = node.attributes.get("reduction")
+    reduction = "none" if given is None or given.is_ref() else given.as_string()
+    return target.lacks(node.op_type, node.outputs[0].dtype, reduction)
+
+
+def use_of(
+    node: ir.Node,
+    of: Callable[[ir.Value], TensorValue],
+    overridable: Collection[ir.Value],
+    scope: Scope | None,
+) -> Use:
+    """Return a node of a graph as a use; ``of`` returns what is known of a value."""
+    name = node.op_type
+    if node.domain != "" and not is_scatterx_domain(node.domain):
+        name = f"{node.domain}.{name}"
+    inputs = [None if v is None else of(v) for v in node.inputs]
+    attributes = {k: a.value for k, a in node.attributes.items() if not a.is_ref()}
+    is_constant = [constant(v, overridable) is not None for v in node.inputs]
+    outputs = [of(v) for v in node.outputs]
+    facts = Facts() if scope is None else scope.facts
+    sign = is_of_any_sign(node)
+    return Use(name, inputs, outputs, attributes, is_constant, facts, of_any_sign=sign)
 
 
 def _leaves(tensors: Sequence[TensorValue]) -> set[Symbol]:
@@ -90,7 +137,7 @@ def _beyond(limits: OperatorLimits, use: Use) -> Iterator[str]:
         yield f"{name} of {dtype.name.lower()}"
     if limits.max_rank is not None and use.rank > limits.max_rank:
         yield f"{name} of rank {use.rank}"
-    reduction = str(use.attributes.get("reduction", "none"))
+    reduction = use.reduction
     if limits.reductions is not None and reduction not in limits.reductions:
         yield f'{name} with reduction="{reduction}"'
     if not limits.exclusive and use.attributes.get("exclusive"):
@@ -107,11 +154,31 @@ def _beyond(limits: OperatorLimits, use: Use) -> Iterator[str]:
         yield f"{name} with axes as an input"
     if limits.most is not None and _count(use) > limits.most:
         yield f"{name} of more than {limits.most} elements"
+    if not limits.inner and use.is_inner:
+        yield f"{name} that is not from an input of the model to an output"
+    if limits.is_slow(dtype, reduction):
+        yield f"{name}, which it runs slowly"
+    for refused in limits.refused:
+        if is_refused(use, refused):
+            yield f"{name} {refused}"
     for missing in sorted(limits.written.difference(use.attributes)):
         yield f"{name} without {missing} written"
-    if not limits.negative and not use.of_any_sign and _may_be_negative(use):
+    for added in sorted(limits.unwritten.intersection(use.attributes)):
+        yield f"{name} with {added} written"
+    if dtype is not None and dtype.name.lower() in limits.zeros and _has_numbers(use):
+        yield f"{name} with constants of {dtype.name.lower()} other than 0"
+    if limits.data_rank not in (None, use.data_rank):
+        yield f"{name} of data that have not {limits.data_rank} dims"
+    if not limits.negative and use.may_be_negative:
         what = _WHAT_IS_NEGATIVE.get(name, "at indices")
         yield f"{name} {what} that may be negative"
+
+
+def _has_numbers(use: Use) -> bool:
+    """Return whether elements of the result come from a constant that is not all zeros."""
+    moved = OPERATORS[use.op_type].moved(len(use.inputs))
+    held = (t for i, t in enumerate(use.inputs) if i in moved and use.is_constant[i : i + 1] == [1])
+    return any(t is not None and (t.constant is None or t.constant.any()) for t in held)
 
 
 def _have_one_shape(use: Use) -> bool:
@@ -167,7 +234,7 @@ def _may_be_negative(use: Use) -> bool:
         return False
     if indices.constant is not None:
         return bool((indices.constant < 0).any())
-    if indices.index_map is None or indices.shape is None:
+    if indices.terms is None or indices.shape is None:
         return True
     inside = use.facts.assuming(extents=dict(enumerate(indices.shape)))
-    return not inside.is_nonnegative(indices.index_map)
+    return not all(map(inside.is_nonnegative, indices.terms))

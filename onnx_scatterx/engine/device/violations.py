@@ -3,21 +3,23 @@
 Nodes that every compiler removes first are not reported:
 
     nodes that no output of the model needs
-    nodes that depend on constants and known sizes alone: each is computed once, as a constant
     Identity, and Dropout in inference
+    nodes that depend on constants and known sizes alone, if ONNX Runtime runs the model: it
+        computes each of them once, as a constant. Other compilers compute such a node themselves,
+        so it is reported if they refuse or misread it
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import Knowledge, Scope, TensorValue
 from onnx_scatterx.engine.budget import within_limits
-from onnx_scatterx.engine.device.uses import Use, is_of_any_sign
+from onnx_scatterx.engine.device.uses import Use, use_of
 from onnx_scatterx.graphs import (
     called_function,
     constant,
@@ -38,7 +40,8 @@ _NOT_FOLDED = RANDOM | {"DequantizeLinear", "QuantizeLinear"}
 class TakenOut:
     """Finds the nodes of one model that compilers remove.
 
-    ``is_sized`` says whether all sizes of a value are known numbers.
+    ``is_sized`` says whether all sizes of a value are known numbers. Without ``constants``, nodes
+    that depend on constants alone are not removed.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> {
@@ -49,9 +52,14 @@ class TakenOut:
     """
 
     def __init__(
-        self, model: ir.Model, is_sized: Callable[[ir.Value], bool] = lambda _: False
+        self,
+        model: ir.Model,
+        is_sized: Callable[[ir.Value], bool] = lambda _: False,
+        *,
+        constants: bool = True,
     ) -> None:
         self.model = model
+        self._constants = constants
         self._is_sized = is_sized
         self._live_of = cache(live_nodes)
         self._constant: dict[ir.Value, bool] = {}
@@ -77,9 +85,13 @@ class TakenOut:
             return False
         if _does_nothing(node, self._overridable):
             return True
-        return all(self._is_constant(value) for value in node.outputs)
+        return self._constants and self.computes_constant(node)
 
-    def _is_constant(self, value: ir.Value) -> bool:
+    def computes_constant(self, node: ir.Node) -> bool:
+        """Return whether a node computes the same in every run."""
+        return all(self.is_constant(value) for value in node.outputs)
+
+    def is_constant(self, value: ir.Value) -> bool:
         """Return whether a value is computed from constants and sizes; without recursion."""
         stack = [value]
         while stack:
@@ -129,7 +141,8 @@ class Violation:
     """A node or an input that the target does not take, and why.
 
     A node without a name is named by its first output. ``op`` of an input is "input", of the model
-    itself "model". ``on_host`` says that the target takes the node, and runs it on its host.
+    itself "model". ``on_host`` says that the target takes the node, and runs it on its host, and
+    ``slow`` that it runs the node slowly.
     """
 
     node: str
@@ -137,9 +150,15 @@ class Violation:
     graph: str
     why: str
     on_host: bool = False
+    slow: bool = False
 
     def __str__(self) -> str:
         return f"{self.node} ({self.op}): {self.why}"
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether the target takes the node, though on its host or slowly."""
+        return self.on_host or self.slow
 
     @property
     def is_scatter(self) -> bool:
@@ -148,10 +167,14 @@ class Violation:
 
 
 def violating_nodes(
-    model: ir.Model, target: Target, knowledge: Knowledge
+    model: ir.Model, target: Target, knowledge: Knowledge, promised: Knowledge | None = None
 ) -> list[tuple[ir.Node | None, Violation]]:
-    """Return the violations of a model, each with its node, if it is one of a node."""
-    return list(_Checker(target, model, knowledge).all())
+    """Return the violations of a model, each with its node, if it is one of a node.
+
+    What is ``promised`` says which elements are not negative, but nothing of sizes: the compiler
+    does not see a promise.
+    """
+    return list(_Checker(target, model, knowledge, promised or knowledge).all())
 
 
 def by_reason(refused: Iterable[Violation]) -> dict[tuple[str, str], list[str]]:
@@ -164,15 +187,34 @@ def by_reason(refused: Iterable[Violation]) -> dict[tuple[str, str], list[str]]:
     return grouped(((violation.op, violation.why), violation.node) for violation in ordered)
 
 
+def objections_to(use: Use, target: Target) -> Iterator[str]:
+    """Yield why a target does not take a use, as sentences: its limits, ranks and sizes.
+
+    >>> import numpy as np
+    >>> npu = Target("npu", max_rank=2)
+    >>> list(objections_to(Use("Erf", [], [TensorValue.of(np.zeros((1, 1, 1)))]), npu))
+    ['rank 3, and npu takes 2']
+    """
+    yield from (f"{target.name} takes no {objection}" for objection in use.objections(target))
+    rank = max((t.rank or 0 for t in use.outputs), default=0)
+    if target.max_rank is not None and rank > target.max_rank:
+        yield f"rank {rank}, and {target.name} takes {target.max_rank}"
+    if target.static_only and use.makes_size:
+        yield "a size is known only when the model runs"
+
+
 class _Checker:
     """Visits a model once."""
 
-    def __init__(self, target: Target, model: ir.Model, knowledge: Knowledge) -> None:
-        self.target = target
+    def __init__(
+        self, target: Target, model: ir.Model, knowledge: Knowledge, promised: Knowledge
+    ) -> None:
+        self.target, self._promised = target, promised
         self._with_host = target.with_host()
         self.model = model
         self.knowledge = knowledge
         self._overridable = overridable(model)
+        self._inputs, self._outputs = {*model.graph.inputs}, {*model.graph.outputs}
 
     def of(self, value: ir.Value) -> TensorValue:
         """Return the abstract value of a value."""
@@ -185,7 +227,11 @@ class _Checker:
             if value.name not in model.graph.initializers:
                 for why in self._of_input(value):
                     yield None, Violation(value.name or "?", "input", main, why)
-        taken_out = TakenOut(model, lambda value: self.of(value).static_shape is not None)
+        taken_out = TakenOut(
+            model,
+            lambda value: self.of(value).static_shape is not None,
+            constants=self.target.onnxruntime,
+        )
         for name, graph in taken_out.graphs():
             scope = self.knowledge.scopes.get(graph)
             for node in graph:
@@ -196,12 +242,19 @@ class _Checker:
                     reasons = within_limits(partial(self._of_node, node, scope))
                     for why in (_UNCHECKED,) if reasons is None else reasons:
                         yield node, Violation(label, node.op_type, name, why)
-                    use = self._use(node, scope) if reasons == [] else None
-                    if use is not None and not self.target.limits_of(use.op_type).is_native(
-                        use.dtype
-                    ):
-                        why = f"{self.target.name} runs {use.op_type} on its host"
-                        yield node, Violation(label, use.op_type, name, why, on_host=True)
+                    once = taken_out.computes_constant(node)
+                    use = self._use(node, scope) if reasons == [] and not once else None
+                    if use is not None:
+                        yield from ((node, v) for v in self._second_choice(use, label, name))
+
+    def _second_choice(self, use: Use, label: str, graph: str) -> Iterator[Violation]:
+        """Yield that the target runs a use on its host, or slowly."""
+        limits, op = self.target.limits_of(use.op_type), use.op_type
+        if not limits.is_native(use.dtype):
+            why = f"{self.target.name} runs {op} on its host"
+            yield Violation(label, op, graph, why, on_host=True)
+        elif limits.is_slow(use.dtype, use.reduction):
+            yield Violation(label, op, graph, f"{self.target.name} runs {op} slowly", slow=True)
 
     def _of_input(self, value: ir.Value) -> Iterator[str]:
         shape, target = self.of(value).shape, self.target
@@ -217,24 +270,15 @@ class _Checker:
             yield f"rank {len(shape)}, and {target.name} takes {target.max_rank}"
 
     def _of_node(self, node: ir.Node, scope: Scope | None) -> list[str]:
-        target = self._with_host
-        use = self._use(node, scope)
-        reasons = [f"{target.name} takes no {objection}" for objection in use.objections(target)]
-        rank = max((t.rank or 0 for t in use.outputs), default=0)
-        if target.max_rank is not None and rank > target.max_rank:
-            reasons.append(f"rank {rank}, and {target.name} takes {target.max_rank}")
-        if target.static_only and use.makes_size:
-            reasons.append("a size is known only when the model runs")
-        return reasons
+        return list(objections_to(self._use(node, scope), self._with_host))
 
     def _use(self, node: ir.Node, scope: Scope | None) -> Use:
-        name = node.op_type
-        if node.domain != "" and not is_scatterx_domain(node.domain):
-            name = f"{node.domain}.{name}"
-        inputs = [None if v is None else self.of(v) for v in node.inputs]
-        attributes = {k: a.value for k, a in node.attributes.items() if not a.is_ref()}
-        is_constant = [constant(v, self._overridable) is not None for v in node.inputs]
-        outputs = [self.of(v) for v in node.outputs]
-        facts = {} if scope is None else {"facts": scope.facts}
-        sign = is_of_any_sign(node)
-        return Use(name, inputs, outputs, attributes, is_constant, **facts, of_any_sign=sign)
+        use = use_of(node, self.of, self._overridable, scope)
+        data = node.inputs[0] if node.inputs else None
+        inner = data not in self._inputs or node.outputs[0] not in self._outputs
+        use = replace(use, is_inner=inner)
+        if self._promised is self.knowledge or not use.may_be_negative:
+            return use
+        there = self._promised.scopes.get(node.graph) if isinstance(node.graph, ir.Graph) else None
+        known = use if there is None else use_of(node, there.of, self._overridable, there)
+        return use if known.may_be_negative else replace(use, of_any_sign=True)

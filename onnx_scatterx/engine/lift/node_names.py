@@ -29,7 +29,15 @@ class NodeNames:
 
     @classmethod
     def of(cls, model: ir.Model, *, reads: Collection[str] = READS) -> dict[ir.Node, NodeNames]:
-        """Return the names of scatters, gathers and their inputs, which a rewriting may change."""
+        """Return the names of scatters, gathers and their inputs, which a rewriting may change.
+
+        >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+        ...     g (float[4, 2] x, int64[1, 1] i, float[1, 4] y) => (float[4, 2] z) {
+        ...     t = Transpose <perm = [1, 0]> (x)  s = ScatterND (t, i, y)
+        ...     r = Identity (s)  z = Transpose <perm = [1, 0]> (r) }''')
+        >>> [names.axes for names in NodeNames.of(model).values()]
+        [(1, 0)]
+        """
         return {
             n: cls(
                 n.name or n.outputs[0].name or "?",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import onnx_ir as ir
-from onnx_ir.passes.common import InlinePass
 
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.graphs import (
@@ -35,6 +34,7 @@ def inline_functions(job: Job, chosen: Callable[[ir.Function], bool]) -> bool:
     }
     if not wanted:
         return False
+    from onnx_ir.passes.common import InlinePass
 
     def inlined(function: ir.Function) -> bool:
         return function.identifier() in wanted

@@ -40,12 +40,14 @@ def is_unread(node: ir.Node) -> bool:
 
 
 class Lowered(NamedTuple):
-    """What was done for a user or a target that wants another operator set."""
+    """What was done for a user or a target, and where last bits may differ for it."""
 
     opset_kept: int | None = None  # of the model, if it could not be lowered
     opset_lowered: int | None = None  # to which the model was lowered for the target
     defined: tuple[str, ...] = ()  # nodes that lowering it replaced by their definitions
     other_kernels: tuple[str, ...] = ()  # nodes that ONNX Runtime computes by another kernel there
+    zeros: tuple[str, ...] = ()  # Wheres that are written otherwise: the sign of a zero may differ
+    packed: tuple[str, ...] = ()  # nodes that read a computed constant, which ONNX Runtime packs
 
 
 class Analyses:
@@ -72,8 +74,21 @@ class Analyses:
             self._without_trust = self.full if same else self._untrusting()
         return self._without_trust
 
+    @property
+    def at_most(self) -> ModelAnalysis | None:
+        """An analysis that knows at least what ``without_trust`` would say; None if that is known.
+
+        So without a reason there, the model need not be read again.
+        """
+        is_known = self._without_trust is not None or (
+            not self.full.assumed and self._trusts_nothing
+        )
+        return None if is_known else self.full
+
     def _untrusting(self) -> ModelAnalysis:
-        return ModelAnalysis(self.full.model, distrust_dims=True)
+        known = self._without_trust
+        earlier = known if known is not None and known.distrust_dims and not known.assumed else None
+        return ModelAnalysis(self.full.model, distrust_dims=True, earlier=earlier)
 
     @property
     def without_promises(self) -> ModelAnalysis:
@@ -82,7 +97,15 @@ class Analyses:
             return self.without_trust
         self.full.catch_up()
         outdated = self.full.assumed or self.full.is_outdated or self._is_read_again
-        return ModelAnalysis(self.full.model) if outdated else self.full
+        earlier = None if self.full.assumed else self.full
+        return ModelAnalysis(self.full.model, earlier=earlier) if outdated else self.full
+
+    @property
+    def promised(self) -> ModelAnalysis:
+        """What is known if the user keeps all promises, without trust that dims are equal."""
+        if not self.full.assumed:
+            return self.without_trust
+        return ModelAnalysis(self.full.model, distrust_dims=True, assumed=self.full.assumed)
 
     def read_again(self) -> None:
         """Let the model be interpreted again: what was computed may prove more."""
@@ -256,7 +279,7 @@ class Job:
                 self.names,
                 Constants(scope),
                 self.has_constant_nodes(scope),
-                self.target,
+                self.target if graph is self.model.graph else self.target.inside(),
                 self.costs,
                 self.note_planned,
                 self.settings.given["last_bits"],

@@ -56,7 +56,7 @@ def _lower_refused(job: Job, wider: Target) -> None:
     if not kept:
         return
     pairs = violating_nodes(job.model, job.settings.target, job.analyses.full.current())
-    refused = {node for node, violation in pairs if not violation.on_host}
+    refused = {node for node, violation in pairs if not violation.is_taken}
     for context in list(job.contexts()):
         here = [node for node in context.graph if node in kept]
         run = [n for n in here if refused.isdisjoint([n, *index_nodes(context, [n])])]

@@ -116,7 +116,11 @@ class Settings:
         ['GatherND']
         """
         target = self.target
-        lacking = {op for op in READS if not target.has(op) or not target.limits_of(op).constant}
+        lacking = {
+            op
+            for op in READS
+            if not target.has(op) or not target.limits_of(op).constant or target.limits_of(op).slow
+        }
         return READS if self.given["gathers"] else frozenset(lacking)
 
     def fixed_in(self, model: ir.Model) -> FixedSizes:

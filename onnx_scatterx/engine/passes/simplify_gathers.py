@@ -12,6 +12,7 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from onnx_scatterx.engine.budget import LimitError, budget, own_budget
+from onnx_scatterx.engine.device import is_lacked
 from onnx_scatterx.engine.lift import is_scatter
 from onnx_scatterx.engine.mosaic import Provenance
 from onnx_scatterx.engine.passes.job import Job
@@ -99,7 +100,7 @@ def _planned(
     graph, scope = context.graph, context.scope
     opaque = {n: Refusal(Reason.NO_RULE) for n in graph if is_scatter(n)}
     kept: dict[ir.Node, Refusal] = {}
-    lacking = {n for n in there if not context.target.has(n.op_type)}
+    lacking = {n for n in there if is_lacked(n, context.target)}
     last: tuple[RewriteRound, GatherSelection] | None = None
     while True:
         wanted = there - kept.keys()

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.engine.plan.round import RewriteRound as RewriteRound
     from onnx_scatterx.engine.plan.rule import Context as Context
     from onnx_scatterx.engine.plan.rule import GatherRule as GatherRule
+    from onnx_scatterx.engine.plan.rule import MultiplyAdds as MultiplyAdds
     from onnx_scatterx.engine.plan.rule import Plan as Plan
     from onnx_scatterx.engine.plan.rule import Region as Region
     from onnx_scatterx.engine.plan.rule import RegionRule as RegionRule
@@ -40,7 +41,8 @@ else:
             "exclusive": "ExclusiveNodes read_only_by",
             "planner": "GraphContext Planner",
             "round": "RewriteRound",
-            "rule": "Context GatherRule Plan Region RegionRule Rule ScatterRule cheapest",
+            "rule": "Context GatherRule MultiplyAdds Plan Region RegionRule Rule ScatterRule "
+            "cheapest",
             "selection": "GatherSelection ScatterSelection",
         },
     )

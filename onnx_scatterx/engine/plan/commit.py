@@ -13,7 +13,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis import TensorValue
 from onnx_scatterx.engine.mosaic import Provenance
 from onnx_scatterx.engine.plan.round import RewriteRound
-from onnx_scatterx.engine.plan.rule import Plan, Rule
+from onnx_scatterx.engine.plan.rule import MultiplyAdds, Plan, Rule
 from onnx_scatterx.engine.plan.selection import Selection
 from onnx_scatterx.engine.quantizers import QUANTIZED
 from onnx_scatterx.engine.terms import Term
@@ -60,6 +60,7 @@ class NodeOutcome:
     is_dead: bool = False  # removed, since nothing reads it
     rules: frozenset[Rule] = frozenset()  # of the replacement
     work: Term | None = None  # of a dense form: how many elements the largest tensor has
+    multiply_adds: MultiplyAdds | None = None  # of a function of chosen rows
     unique: bool | None = None  # of ScatterX: whether updates are proven not to collide
     selects_floats: bool = False  # a Where of floats was written for it
     path: tuple[ir.Node, ...] = ()  # the new nodes that its elements pass through, the last first
@@ -163,6 +164,7 @@ class Outcome:
             done = self.of(node)
             done.rules |= plan.rules
             done.work, done.unique = plan.work, plan.unique
+            done.multiply_adds = plan.multiply_adds
             done.selects_floats |= selects
             done.path += tuple(path)
             done.is_constant |= tensor is not None

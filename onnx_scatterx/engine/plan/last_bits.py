@@ -65,6 +65,18 @@ def computes_alike(
     return node.op_type in listed(first)
 
 
+def rows_alike(node: ir.Node, dtype: ir.DataType) -> bool:
+    """Return whether a row of an output of a type has the same bits alone and among others.
+
+    What is known of the operator does not say whether the node packs an operand, and where its rows
+    stand: see ``packs`` and ``aligned``.
+    """
+    row = described(node)
+    if 0 in row.packs and dtype == ir.DataType.FLOAT16:
+        return False  # ONNX Runtime casts the operands in each run, so it packs none
+    return bool(row.rows_alike & _kind(dtype))
+
+
 def _casts_alike(source: ir.DataType, target: ir.DataType) -> bool:
     """A float that is out of the range of an integer becomes another one at another place."""
     known = target == ir.DataType.BOOL or bool(listed(target))

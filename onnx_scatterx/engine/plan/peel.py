@@ -35,7 +35,7 @@ class SubBox:
     def whole(self, plan: Plan) -> Plan:
         """Return a rewriting of the inner scatter as one of the whole."""
         cuts, data = list(self.within.items()), self.scatter.data
-        return Plan(lambda: self._written(cuts, data, plan.write), plan.work)
+        return replace(plan, write=lambda: self._written(cuts, data, plan.write))
 
     def _written(
         self,

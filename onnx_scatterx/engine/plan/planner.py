@@ -125,7 +125,8 @@ class Planner:
         rules = frozenset[Rule]((rule,)).union(*(p.rules for p in parts))
         own = nodes.cost - sum(p.cost for p in parts)
         weight = self.costs.weigh(own, work, self.dtype) + sum(p.weight for p in parts)
-        return Plan(write, None, nodes.cost, weight, rules, tuple(nodes.inputs))
+        inputs = tuple(nodes.inputs)
+        return Plan(write, cost=nodes.cost, weight=weight, rules=rules, inputs=inputs)
 
     def with_other_views(
         self, plan: Callable[[View], Plan | Refusal], view: View, region: Region

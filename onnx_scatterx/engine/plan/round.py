@@ -10,6 +10,7 @@ from typing import TypeVar
 import onnx_ir as ir
 
 from onnx_scatterx.engine.budget import PRICES, budget, of_scatter
+from onnx_scatterx.engine.device import is_lacked
 from onnx_scatterx.engine.lift import Scatter
 from onnx_scatterx.engine.mosaic import Lifted, Provenance, existing_views
 from onnx_scatterx.engine.plan.exclusive import ExclusiveNodes
@@ -32,7 +33,7 @@ from onnx_scatterx.text import FloatReason, Reason, Refusal, attempt
 T = TypeVar("T")
 
 _WORTH = 32  # nodes that removing one scatter may cost
-_NEEDED = 256  # the same, if the target lacks the scatter operator
+_NEEDED = 256  # the same, if the target lacks the scatter operator, or runs it slowly
 
 
 class RewriteRound:
@@ -115,7 +116,8 @@ class RewriteRound:
     def _worth(self, value: ir.Value) -> int:
         """Return how many nodes a value may take: more if the target lacks the removed ones."""
         absorbed = self.provenance.absorbed[value]
-        return sum(_WORTH if self.context.target.has(n.op_type) else _NEEDED for n in absorbed)
+        target = self.context.target
+        return sum(_NEEDED if is_lacked(n, target) else _WORTH for n in absorbed)
 
     def preferred(self) -> list[ir.Node]:
         """Return the scatters with a mosaic that a rule writes first, or in fewer nodes."""
@@ -167,7 +169,7 @@ class RewriteRound:
         return self._within(node, lambda: self._reading(node))
 
     def _reading(self, node: ir.Node) -> Plan | Refusal:
-        has = self.context.target.has(node.op_type)
+        has = not is_lacked(node, self.context.target)
         gather = attempt(partial(self.provenance.gather, node))
         if isinstance(gather, Refusal):
             return gather

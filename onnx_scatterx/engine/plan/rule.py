@@ -16,7 +16,7 @@ from onnx_scatterx.engine.analysis import ElementOf, Shape, TensorValue
 from onnx_scatterx.engine.budget import budget
 from onnx_scatterx.engine.lift import Gather, InTheory, Scatter
 from onnx_scatterx.engine.mosaic import Cell, Constants, Mosaic, Provenance, is_unique
-from onnx_scatterx.engine.plan.last_bits import computes_alike
+from onnx_scatterx.engine.plan.last_bits import computes_alike, rows_alike
 from onnx_scatterx.engine.terms import Facts, Symbol, Term, element, term
 from onnx_scatterx.engine.write import Numbers, Writer
 from onnx_scatterx.targets import Target
@@ -76,12 +76,21 @@ class Region(NamedTuple):
         return cls(mosaic.cells, tuple(term(0) for _ in mosaic.shape), mosaic.shape)
 
 
+class MultiplyAdds(NamedTuple):
+    """The multiply-adds of a function that was done for chosen rows, and is done for all rows."""
+
+    each: Term  # for each chosen row
+    total: Term  # for all rows
+    times: float  # how many times as many as for the chosen rows, on the average
+
+
 @dataclass(frozen=True)
 class Plan:
     """A way to write a value. The nodes that ``write`` writes have its cost and its inputs."""
 
     write: Callable[[], ir.Value]
     work: Term | None = None  # of a dense form: elements of its largest tensor
+    multiply_adds: MultiplyAdds | None = None  # of a function that is done for more rows than were
     cost: int = 0  # in nodes
     weight: float = 0.0  # plans are compared by it: nodes, or time
     rules: frozenset[Rule] = frozenset()  # that it uses
@@ -112,7 +121,7 @@ class Context:
     constants: Constants
     numbers: Numbers
     target: Target
-    last_bits: bool = False  # of functions may depend on the place of an element
+    last_bits: bool  # of functions may depend on the place of an element
 
     @property
     def graph(self) -> ir.Graph:
@@ -160,6 +169,10 @@ class Context:
     def computes_alike(self, node: ir.Node, dtypes: Sequence[ir.DataType | None]) -> bool:
         """Return whether a node on elements of these types computes the same bits at any place."""
         return computes_alike(node, dtypes, last_bits=self.last_bits)
+
+    def keeps_rows(self, node: ir.Node, dtype: ir.DataType) -> bool:
+        """Return whether a row of an output of a type has the same bits alone and among others."""
+        return self.last_bits or rows_alike(node, dtype)
 
     def is_unique(self, scatter: Scatter) -> bool:
         """Return whether it is proven that no two updates collide."""

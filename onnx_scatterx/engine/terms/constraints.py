@@ -97,13 +97,10 @@ def related(fact: Term, layers: Layers) -> set[Symbol]:
     """Return the leaves that a fact restricts, directly or through others."""
     leaves = set(fact.leaves())
     stack = list(leaves)
-    seen: set[Term] = set()
     while stack:
         for other in about(stack.pop(), layers):
-            if other not in seen:
-                seen.add(other)
-                stack.extend(other.leaves() - leaves)
-                leaves |= other.leaves()
+            stack.extend(other.leaves() - leaves)
+            leaves |= other.leaves()
     return leaves
 
 

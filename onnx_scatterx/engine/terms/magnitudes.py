@@ -24,7 +24,13 @@ _LARGEST = 2**63 - 1
 
 
 def fits(t: Term, least: int, most: int, facts: Facts) -> bool:
-    """Return whether a term cannot leave the range of a type; only bounds of atoms are used."""
+    """Return whether a term cannot leave the range of a type; only bounds of atoms are used.
+
+    >>> from onnx_scatterx.engine.terms import Facts, size
+    >>> n = size("n")
+    >>> [fits(n * n * n + least, -(2**63), 2**63 - 1, Facts()) for least in (-5, -(2**63))]
+    [True, False]
+    """
     if most - least > _LARGEST:  # 64 bits
         sized = _sized(t)
         if sized.items and not _within(t, least, most, facts):

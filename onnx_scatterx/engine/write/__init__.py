@@ -14,9 +14,11 @@ from onnx_scatterx.faces import face
 
 if TYPE_CHECKING:
     from onnx_scatterx.engine.write.available import AvailableValues as AvailableValues
+    from onnx_scatterx.engine.write.caches import caches_of as caches_of
     from onnx_scatterx.engine.write.cuts import Cut as Cut
     from onnx_scatterx.engine.write.forms import has_other_forms as has_other_forms
     from onnx_scatterx.engine.write.forms import instead_of as instead_of
+    from onnx_scatterx.engine.write.forms import is_refused as is_refused
     from onnx_scatterx.engine.write.fragment import Fragment as Fragment
     from onnx_scatterx.engine.write.graph_writer import GraphWriter as GraphWriter
     from onnx_scatterx.engine.write.native.attached import add_fallbacks as add_fallbacks
@@ -35,9 +37,10 @@ else:
         {
             "available": "AvailableValues",
             "cuts": "Cut",
-            "forms": "has_other_forms instead_of",
+            "forms": "has_other_forms instead_of is_refused",
             "fragment": "Fragment",
             "graph_writer": "GraphWriter",
+            "caches": "caches_of",
             "native.attached": "add_fallbacks needs_fallbacks",
             "native.fallback": "FallbackSpec",
             "native.nodes": "Encoding is_native",

@@ -104,6 +104,15 @@ class Numbers(TermEmitter):
         """
         return top(self.writer, x, _INT64, count, axis, largest=False)[1]
 
+    def top(
+        self, x: ir.Value, dtype: ir.DataType, count: ir.Value, axis: int, *, largest: bool
+    ) -> tuple[ir.Value, ir.Value]:
+        """Return a number of the largest or smallest elements along an axis, and their positions.
+
+        Needs operator set 11.
+        """
+        return top(self.writer, x, dtype, count, axis, largest=largest)
+
     def take(
         self, x: ir.Value, rows: ir.Value, dtype: ir.DataType, axis: int, shape: Shape | None
     ) -> ir.Value:

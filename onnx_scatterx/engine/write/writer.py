@@ -273,7 +273,7 @@ class Writer(Operators):
         known = self._known_of
         (result,) = self._known.results(op, inputs, [dtype], attributes, known)
         values = [None if v is None else known(v) for v in inputs]
-        return Request(op, inputs, dtype, attributes, values, result, self, of_any_sign)
+        return Request(op, inputs, dtype, attributes, values, result, self, known, of_any_sign)
 
     def as_it_is(self, request: Request) -> ir.Value:
         """Write a node in no other form."""

@@ -43,6 +43,8 @@ class Answer:
     """The operators, or nodes, that the compiler leaves to the host."""
     version: str = ""
     """The version of the consumer. If empty, the process of the adapter fills it in."""
+    out_of: Literal["time", "memory"] | None = None
+    """What was not enough for an answer; None if the consumer refused the model, or took it."""
 
 
 class Adapter(Protocol):
@@ -51,9 +53,9 @@ class Adapter(Protocol):
     name: str
     """The consumer's name on the command line, which is the name of its file."""
     packages: tuple[str, ...]
-    """The packages of the consumer, for ``pip install``."""
-    tolerance: float = 1e-4
-    """The allowed error of a float, relative to the largest magnitude in the same output."""
+    """What follows ``pip install`` to get the consumer: packages, and options if it needs any."""
+    float16: bool = False
+    """Whether it computes in float16: then it may choose another one of two near candidates."""
 
     @property
     def profile(self) -> str:

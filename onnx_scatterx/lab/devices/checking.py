@@ -3,134 +3,86 @@
 from __future__ import annotations
 
 import contextlib
-import math
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
-import onnx
-import onnx_ir as ir
 
-from onnx_scatterx.compare import Tolerance, compare, valid_draws
+from onnx_scatterx.compare import valid_draws
 from onnx_scatterx.errors import ModelError, VerifyError
 from onnx_scatterx.files import AnyModel, ModelSource, load, save
-from onnx_scatterx.graphs import all_nodes
-from onnx_scatterx.lab.devices.adapter import Answer, Outputs
+from onnx_scatterx.lab.devices.adapter import Answer
+from onnx_scatterx.lab.devices.attribution import attributed, named_in
+from onnx_scatterx.lab.devices.causes import WORDS, Cause
 from onnx_scatterx.lab.devices.consumer import LIMIT, Consumer, ConsumerProcess, consumer_of
+from onnx_scatterx.lab.devices.nearness import Nearness, nearness
+from onnx_scatterx.lab.devices.ties import are_tied
 from onnx_scatterx.processes import NoReply, scratch
 from onnx_scatterx.runtime import ModelFile, Runner
 
-_FLOAT16 = 1e-3  # the least tolerance of a float16, which has 11 bits
-
-
-@dataclass(frozen=True)
-class Deviation:
-    """The error of an output."""
-
-    output: str
-    what: str
-    """The wrong shape, or how many elements differ, in words."""
-    relative: float = math.inf
-    """The largest distance of two elements, divided by the largest finite magnitude expected."""
-
-
-def deviation(
-    expected: Mapping[str, np.ndarray], outputs: Outputs, tolerance: float
-) -> Deviation | None:
-    """Return the error of the first output that exceeds a tolerance; None if no output does.
-
-    Finite floats may be off by `tolerance` times the largest finite magnitude of the output.
-    Integers, booleans, NaN and infinities must be equal. The element type may differ, and dims of
-    size 1 may be missing or added, because many devices know only float and 4 dims.
-
-    >>> truth = {"y": np.array([1.0, 2.0])}
-    >>> deviation(truth, [np.array([[1.0, 2.00001]], np.float32)], 1e-4)
-    >>> deviation(truth, {"y": np.array([1.0, 3.0])}, 1e-4)
-    Deviation(output='y', what='1 of 2 elements: 3.0 for 2.0 at (1,)', relative=0.5)
-    """
-    if not isinstance(outputs, Mapping):
-        if len(outputs) != len(expected):
-            return Deviation("", f"{len(outputs)} outputs for {len(expected)}")
-        outputs = dict(zip(expected, outputs, strict=True))
-    for name, truth in expected.items():
-        if name not in outputs:
-            return Deviation(name, f"missing; the outputs are: {', '.join(outputs) or 'none'}")
-        off = _off(name, truth, np.asarray(outputs[name]), tolerance)
-        if off is not None:
-            return off
-    return None
-
-
-def _off(name: str, truth: np.ndarray, output: np.ndarray, tolerance: float) -> Deviation | None:
-    if _squeezed(truth) != _squeezed(output):
-        return Deviation(name, f"shape {list(output.shape)} for {list(truth.shape)}")
-    output = output.reshape(truth.shape)
-    kinds = {truth.dtype.kind, output.dtype.kind}
-    if kinds & {*"OUS"}:
-        one, other = truth.astype(str).astype(object), output.astype(str).astype(object)
-    elif kinds <= {*"iub"}:
-        one, other = truth.astype(object), output.astype(object)
-    else:
-        one, other = truth.astype(np.float64), output.astype(np.float64)
-    scale = 1.0 if one.dtype == object else _scale(truth)
-    near = 0.0 if truth.dtype.kind in "iub" else tolerance
-    near = max(tolerance, _FLOAT16) if truth.dtype == np.float16 else near
-    off = compare(one, other, zeros=True, tolerance=Tolerance(atol=near * scale))
-    if off is None or off.index is None:
-        return None
-    there = f"{output[off.index]} for {truth[off.index]} at {off.index}"
-    relative = math.inf if off.max_absolute is None else off.max_absolute / scale
-    return Deviation(name, f"{off.count} of {off.size} elements: {there}", relative)
-
-
-def _scale(truth: np.ndarray) -> float:
-    """Return the largest finite magnitude, or 1 without a finite element."""
-    magnitudes = np.abs(truth.astype(np.float64))
-    finite = magnitudes[np.isfinite(magnitudes)]
-    return float(finite.max(initial=0.0)) or 1.0
-
-
-def _squeezed(array: np.ndarray) -> list[int]:
-    return [extent for extent in array.shape if extent != 1]
-
-
-Verdict = Literal["right", "wrong", "refused"]
+Verdict = Literal["right", "close", "tied", "wrong", "refused", "no answer"]
 Feed = Mapping[str, np.ndarray]
 
 _BINARY = (".onnx", ".ort", ".pb", "")
+_ANSWERS = {
+    "right": "taken and right",
+    "close": "taken, and close",
+    "tied": "taken, and tied",
+    "wrong": "taken, but wrong",
+}
 
 
 @dataclass(frozen=True)
 class Check:
-    """One consumer's answer about a model. It is true if the model is taken and computed right."""
+    """One consumer's answer about a model. It is true if its outputs are right, close or tied."""
 
     consumer: str
     version: str
     verdict: Verdict
     message: str = ""
-    """The consumer's words if it refuses the model, or the error of an output."""
+    """The consumer's words if it refuses the model, or the worst output if it is not right."""
     nodes: tuple[str, ...] = ()
     """The nodes that the refusal names; if it names no node, the operators that it names."""
     on_host: tuple[str, ...] = ()
     """The nodes that the compiler leaves to the host."""
-    relative: float | None = None
-    """`Deviation.relative` of the first wrong output; None if all outputs are right."""
+    error: float | None = None
+    """`Nearness.error` of all outputs; None without outputs."""
+    cosine: float | None = None
+    """`Nearness.cosine` of all outputs."""
+    out_of: Literal["time", "memory"] | None = None
+    """What was not enough for an answer; None if there is one."""
+    cause: Cause | None = None
+    """Why the model is refused; None if it is not."""
+    part: tuple[str, ...] = ()
+    """The operators of the smallest part that is refused too, if the refusal names no node."""
 
     def __bool__(self) -> bool:
-        return self.verdict == "right"
+        return self.verdict in ("right", "close", "tied")
 
     def __str__(self) -> str:
         head = f"{self.consumer} {self.version}: "
+        if self.verdict == "no answer":
+            return f"{head}no answer for lack of {self.out_of}: {self.message}"
         if self.verdict == "refused":
             where = f" at {', '.join(self.nodes)}" if self.nodes else ""
-            return f"{head}refused{where}: {self.message}"
-        answer = "taken and right" if self else f"taken, but wrong: {self.message}"
+            return f"{head}refused{where}: {self.message}{self._why}"
+        near = Nearness("right", self.error or 0.0, self.cosine)
+        answer = f"{_ANSWERS[self.verdict]}: {near}"
+        if self.message:
+            answer += f"; {self.message}"
         if self.on_host:
             answer += f"; on the host: {', '.join(self.on_host)}"
         return head + answer
+
+    @property
+    def _why(self) -> str:
+        """Return the cause of a refusal, and the part, in words."""
+        if self.cause in (None, "not attributed"):
+            return ""
+        part = f" (a part of {', '.join(self.part)} is refused, too)" if self.part else ""
+        return f"; cause: {WORDS[self.cause]}{part}"
 
 
 def check(
@@ -146,7 +98,8 @@ def check(
 ) -> Check:
     """Give a model to a consumer, and compare its outputs with those of ONNX Runtime.
 
-    ONNX Runtime runs the same model without graph optimizations.
+    ONNX Runtime runs the same model without graph optimizations. If a refusal names no node, parts
+    of the model are tried, too.
 
     Args:
         model: a path, a `ModelProto` or an `onnx_ir.Model`.
@@ -179,13 +132,14 @@ class ReferenceRuns:
     def check(
         self, consumer: Consumer, python: str | None = None, timeout: float | None = None
     ) -> Check:
-        """Return a consumer's first answer that is not right, or else the last answer."""
+        """Return a consumer's worst answer: the first that is false, or of the largest error."""
+        checks = []
         with ConsumerProcess(consumer, python, timeout or LIMIT) as process:
             for feed, truth in self.runs:
-                check = judged(consumer, process.run(self.file, feed), truth, self.file)
-                if not check:
-                    break
-        return check
+                checks.append(asked(process, consumer, self.file, feed, truth))
+                if not checks[-1]:
+                    return checks[-1]
+        return max(checks, key=lambda check: (check.verdict != "right", check.error or 0.0))
 
 
 @contextlib.contextmanager
@@ -235,28 +189,47 @@ def truths(model: Path, feeds: Sequence[Feed], timeout: float = 120.0) -> list[F
     return answers
 
 
+def asked(
+    process: ConsumerProcess,
+    consumer: Consumer,
+    model: Path,
+    feed: Feed,
+    truth: Feed,
+    written: Container[str] = (),
+) -> Check:
+    """Give a model to a consumer, and return the check of its answer, with the cause of a refusal.
+
+    `written` are the names of nodes that the optimizer wrote.
+    """
+    answer = process.run(model, feed)
+    check = judged(consumer, answer, truth, model)
+    if check.verdict == "wrong" and consumer.adapter.float16:
+        with scratch() as directory:
+            if are_tied(model, feed, truth, answer.outputs or {}, directory):
+                return replace(check, verdict="tied")
+    if check.verdict != "refused":
+        return check
+    cause, part = attributed(process, consumer, model, feed, check, written)
+    return replace(check, cause=cause, part=part)
+
+
 def judged(consumer: Consumer, answer: Answer, truth: Feed, model: Path) -> Check:
     """Return the check of a consumer's answer against ONNX Runtime's outputs."""
     name = consumer.name
     if answer.kind == "refused" or answer.outputs is None:
         message = answer.message or "it gave no outputs"
-        nodes = (answer.node,) if answer.node else _named(message, model)
+        if answer.out_of:
+            return Check(name, answer.version, "no answer", message, out_of=answer.out_of)
+        nodes = (answer.node,) if answer.node else named_in(message, model)
         return Check(name, answer.version, "refused", message, nodes, answer.on_host)
-    off = deviation(truth, answer.outputs, consumer.adapter.tolerance)
-    if off is None:
-        return Check(name, answer.version, "right", on_host=answer.on_host)
-    message = f"output {off.output!r}: {off.what}" if off.output else off.what
+    near = nearness(truth, answer.outputs)
+    message = f"output {near.output!r}: {near.what}" if near.output and near.what else near.what
     return Check(
-        name, answer.version, "wrong", message, on_host=answer.on_host, relative=off.relative
+        name,
+        answer.version,
+        near.grade,
+        message,
+        on_host=answer.on_host,
+        error=near.error,
+        cosine=near.cosine,
     )
-
-
-def _named(message: str, model: Path) -> tuple[str, ...]:
-    """Return the nodes that a message names; if there are none, the operators that it names."""
-    words = set(re.findall(r"[\w./:-]+", message))
-    words |= {word.strip("./:-") for word in words}
-    proto = onnx.load(model, load_external_data=False)
-    nodes = all_nodes(ir.from_proto(proto))
-    named = dict.fromkeys(n.name for n in nodes if n.name and n.name in words)
-    operators = dict.fromkeys(n.op_type for n in nodes if n.op_type in words)
-    return tuple(named or operators)

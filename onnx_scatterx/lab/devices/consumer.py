@@ -13,7 +13,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -118,7 +118,10 @@ class ConsumerProcess(Closing):
         self._stack.close()
 
     def run(self, model: Path, feeds: Mapping[str, np.ndarray]) -> Answer:
-        """Return the consumer's answer; a crash or no answer in time is a refusal."""
+        """Return the consumer's answer; a crash is a refusal.
+
+        The answer says if time or memory was not enough.
+        """
         if self._process is None:
             self._start()
         assert self._process is not None
@@ -128,7 +131,9 @@ class ConsumerProcess(Closing):
             reply = self._process.ask(job, tensors, timeout=self._limit)
             answered = self._answered(reply)
         if isinstance(reply, NoReply):
-            return Answer("refused", message=reply.reason, version=self.version)
+            return Answer(
+                "refused", message=reply.reason, version=self.version, out_of=_out_of(reply)
+            )
         outputs: Outputs | None = None
         if answered["types"] is not None:
             arrays = child.as_arrays(answered["types"], reply.tensors)
@@ -140,6 +145,7 @@ class ConsumerProcess(Closing):
             answered["node"],
             tuple(answered["on_host"]),
             answered["version"] or self.version,
+            answered["out_of"] or _out_of(NoReply("error", answered["message"])),
         )
 
     def _start(self) -> None:
@@ -173,3 +179,9 @@ class ConsumerProcess(Closing):
         process, self._process = self._process, None
         if process is not None:
             process.close()
+
+
+def _out_of(reply: NoReply) -> Literal["time", "memory"] | None:
+    if reply.kind == "timeout" or "killed by SIGXCPU" in reply.reason:
+        return "time"
+    return "memory" if reply.is_of_memory else None

@@ -6,147 +6,17 @@ units of work. So an answer does not depend on the machine, on its load, or on o
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import z3
 
+from onnx_scatterx.proof.core.encoder import Encoder
 from onnx_scatterx.proof.core.limits import QUESTION, UNITS
 from onnx_scatterx.proof.core.logic import FALSE, TRUE, negation
-from onnx_scatterx.proof.core.lookups import ConstantArray
-from onnx_scatterx.proof.core.terms import Term, limit_of, present_table, step, walk
-from onnx_scatterx.proof.core.types import constant
+from onnx_scatterx.proof.core.terms import Term, present_table, walk
 from onnx_scatterx.proof.core.witnesses import Witnesses, coordinates
-
-_ENCODED = 20  # steps for a term
-_TYPED = ("variable", "apply", "lookup", "divide", "modulo", "wrap")
-
-_OPERATIONS: dict[str, Callable[..., Any]] = {
-    "minimum": lambda a, b: z3.If(a <= b, a, b),
-    "maximum": lambda a, b: z3.If(a >= b, a, b),
-    "at most 0": lambda a: a <= 0,
-    "equals 0": lambda a: a == 0,
-    "same": lambda a, b: a == b,
-    "not": z3.Not,
-    "and": z3.And,
-    "choose": z3.If,
-}
-
-
-class Encoder:
-    """Translates the terms of one question to Z3, each once.
-
-    The names in Z3 are numbers, in the order of the terms. So a question does not depend on earlier
-    questions, and no name of a file is a name in Z3.
-    """
-
-    def __init__(self) -> None:
-        self.context = z3.Context()
-        self.data = z3.DeclareSort("Data", self.context)
-        self._made: dict[Term, Any] = {}
-        self._names: dict[Hashable, str] = {}
-
-    def _name(self, *key: Hashable) -> str:
-        return self._names.setdefault(key, f"n{len(self._names)}")
-
-    def __call__(self, root: Term) -> Any:
-        stack = [root]
-        while stack:
-            term = stack[-1]
-            if term in self._made:
-                stack.pop()
-                continue
-            missing = [a for a in term.args if a not in self._made]
-            if missing:
-                stack.extend(missing)
-                continue
-            stack.pop()
-            step(_ENCODED)
-            self._made[term] = self._of(term, [self._made[a] for a in term.args])
-        return self._made[root]
-
-    def definition(self, term: Term) -> list[Any]:
-        """Return the facts that define a term: its interval, its limit, the rule of division."""
-        if term.sort != "integer" or term.op not in _TYPED:
-            return []
-        if term.op == "lookup" and term.data.runs is not None:
-            return []
-        made = self(term)
-        holds = [made >= term.low, made <= term.high]
-        limit = limit_of(term)
-        if limit is not None:
-            holds.append(made < self(limit))
-        if term.op in ("divide", "modulo") and not _positive(term.args[1]):
-            a, b = map(self, term.args)
-            whole, rest = (self._function(name, a, b) for name in ("divide", "modulo"))
-            divided = z3.And(a == b * whole + rest, rest >= 0, rest < b)
-            holds.append(z3.If(b >= 1, divided, made == 0))
-        return holds
-
-    def _function(self, name: str, *args: Any, sort: Any = None) -> Any:
-        result = z3.IntSort(self.context) if sort is None else sort
-        return z3.Function(name, *(a.sort() for a in args), result)(*args)
-
-    def _sort(self, term: Term) -> Any:
-        if term.sort == "integer":
-            return z3.IntSort(self.context)
-        return z3.BoolSort(self.context) if term.sort == "condition" else self.data
-
-    def _of(self, term: Term, args: list[Any]) -> Any:
-        match term.op:
-            case "integer":
-                return z3.IntVal(term.data, self.context)
-            case "true" | "false":
-                return z3.BoolVal(term.op == "true", self.context)
-            case "literal":
-                return z3.Const(self._name("literal", term.data), self.data)
-            case "variable":
-                return z3.Int(self._name("variable", term), self.context)
-            case "apply":
-                name = self._name("apply", term.data, term.sort, len(args))
-                if not args:
-                    return z3.Const(name, self._sort(term))
-                return self._function(name, *args, sort=self._sort(term))
-            case "polynomial":
-                return self._sum(term)
-            case "divide" | "modulo":
-                if _positive(term.args[1]):
-                    return args[0] / args[1] if term.op == "divide" else args[0] % args[1]
-                return self._function(term.op, *args)
-            case "wrap":
-                inside = z3.And(args[0] >= term.low, args[0] <= term.high)
-                return z3.If(inside, args[0], self._function(f"wrap {term.data}", args[0]))
-            case "lookup":
-                return self._lookup(term, args[0])
-        return _OPERATIONS[term.op](*args)
-
-    def _sum(self, term: Term) -> Any:
-        parts = []
-        for monomial, coefficient in term.data:
-            made = z3.IntVal(coefficient, self.context)
-            for atom in monomial:
-                one = self._made[atom]
-                made = one if z3.is_int_value(made) and made.as_long() == 1 else made * one
-            parts.append(made)
-        return z3.Sum(*parts) if len(parts) > 1 else parts[0]
-
-    def _lookup(self, term: Term, index: Any) -> Any:
-        lookup: ConstantArray = term.data
-        runs = lookup.runs
-        if runs is None:
-            return self._function(self._name("lookup", lookup), index, sort=self._sort(term))
-        made = self(constant(lookup.array[runs[-1]], lookup.dtype))
-        for start, end in reversed(list(itertools.pairwise(runs))):
-            value = self(constant(lookup.array[start], lookup.dtype))
-            made = z3.If(index < end, value, made)
-        return made
-
-
-def _positive(term: Term) -> bool:
-    return term.op == "integer" and bool(term.data > 0)
-
 
 Status = Literal["proven", "refuted", "limit", "possible", "impossible"]
 _OF_FACTS: dict[Status, Status] = {
@@ -263,11 +133,7 @@ class Solver:
         own = int(self.effort * (QUICK if quick else FULL))
         solver.set("rlimit", min(own, left, _LARGEST))
         solver.set("max_memory", _MEMORY)
-        statements = [*roots, *facts, *added]
-        for statement in statements:
-            solver.add(encode(statement))
-        for part in walk(statements):
-            solver.add(*encode.definition(part))
+        encode.tell(solver, [*roots, *facts, *added])
         before = _work(solver)
         result = solver.check()
         work = max(_work(solver) - before, 1000)

@@ -139,7 +139,7 @@ class Search:
     def beside(self, violations: Sequence[Violation]) -> dict[Key, list[str]]:
         """Return the nodes that the target refuses, by operator and reason, without ``stuck``."""
         kept = {(record.entry.op, record.entry.node) for record in self.stuck}
-        there = (v for v in violations if not v.on_host and (v.op, v.node) not in kept)
+        there = (v for v in violations if not v.is_taken and (v.op, v.node) not in kept)
         return by_reason(there)
 
     @staticmethod

@@ -53,6 +53,8 @@ def candidates(
         yield Change(deterministic=True, conditions=("the last update wins",))
     if not READS.isdisjoint(refused) and not settings.given["gathers"]:
         yield Change(gathers=True)
+    if "NonZero" in refused:
+        yield from _chosen_rows(settings)
     old = bool(reasons & {Reason.OPSET, Reason.OLD_OPERATOR})
     if (old or refused) and settings.given["opset"] is None:
         there, most = model.opset_imports.get("", 0), target.max_opset or _OPSETS[-1]
@@ -83,6 +85,15 @@ def fixed(whole: Whole) -> Change | None:
     if not isinstance(sizes, dict) or not all(name.isprintable() for name in sizes):
         return None
     return Change.at(sizes, whole.model) if sizes else None
+
+
+def _chosen_rows(settings: Settings) -> Iterator[Change]:
+    """Yield the changes that let a function of chosen rows be done for all rows."""
+    last_bits = Change(last_bits=not settings.given["last_bits"])
+    if last_bits.last_bits:
+        yield last_bits
+    if settings.target.work_limit != float("inf"):
+        yield last_bits | Change(keys={"work_limit": "inf"}, is_last=True)
 
 
 def _dense(target: Target) -> Iterator[Change]:

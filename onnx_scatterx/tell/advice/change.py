@@ -66,6 +66,7 @@ class Change:
     opset: int | None = None
     deterministic: bool = False
     gathers: bool = False
+    last_bits: bool = False
     conditions: tuple[str, ...] = ()
     is_last: bool = False
     """Whether the change is tried only for scatters that no other change removes."""
@@ -87,6 +88,7 @@ class Change:
             other.opset or self.opset,
             self.deterministic or other.deterministic,
             self.gathers or other.gathers,
+            self.last_bits or other.last_bits,
             tuple(dict.fromkeys((*self.conditions, *other.conditions))),
             is_last=self.is_last or other.is_last,
             at_numbers=self.at_numbers or other.at_numbers,
@@ -102,6 +104,7 @@ class Change:
     def statements(self) -> frozenset[object]:
         """The arguments as a set: a change with a subset of them asks for less."""
         flags = {"opset": self.opset, "last": self.deterministic, "gathers": self.gathers}
+        flags["last_bits"] = self.last_bits
         stated = {**self.keys, **self.fix, **flags}.items()
         return frozenset({*self.assumed, *(pair for pair in stated if pair[1])})
 
@@ -124,6 +127,7 @@ class Change:
             target=self.target(given.target),
             deterministic=chosen["deterministic"] or self.deterministic,
             gathers=chosen["gathers"] or self.gathers,
+            last_bits=chosen["last_bits"] or self.last_bits,
             fix={**(chosen["fix"] or {}), **self.fix},
             opset=self.opset or chosen["opset"],
         )
@@ -148,6 +152,7 @@ class Change:
 
     def _options(self) -> list[str]:
         given = {"gathers": self.gathers, "deterministic": self.deterministic, "fix": self.fix}
+        given |= {"last_bits": self.last_bits}
         given |= {"assume": promises(self.assumed) or None, "opset": self.opset}
         return [*chain.from_iterable(command_words(given))]
 

@@ -41,12 +41,14 @@ def place(directory: Path, name: str, run: str) -> str:
 def test_right_and_wrong(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     right = str(fake(tmp_path).path)
     assert main(["check", model, "--with", right]) == 0
-    assert capsys.readouterr() == ("fake 1.2: taken and right\n", "")
+    assert capsys.readouterr() == ("fake 1.2: taken and right: error 0\n", "")
     wrong = place(tmp_path, "wrong", WRONG)
     assert main(["check", model, "--with", f"{right}, {wrong}"]) == 1
     printed = capsys.readouterr()
-    assert printed.out.splitlines()[0] == "fake 1.2: taken and right"
-    assert printed.out.splitlines()[1].startswith("fake 1.2: taken, but wrong: output 'y': 6 of 6")
+    assert printed.out.splitlines()[0] == "fake 1.2: taken and right: error 0"
+    wrong_one = printed.out.splitlines()[1]
+    assert wrong_one.startswith("fake 1.2: taken, but wrong: error ")
+    assert "; output 'y': 6 of 6 elements: " in wrong_one
     assert printed.err == "onnx-scatterx: refused or computed wrongly by fake\n"
 
 
@@ -72,7 +74,8 @@ def test_json(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert json.loads(capsys.readouterr().out) == [
         {
             **{"consumer": "fake", "version": "1.2", "verdict": "refused", "message": "no"},
-            **{"nodes": ["n"], "on_host": [], "relative": None},
+            **{"nodes": ["n"], "on_host": [], "error": None, "cosine": None, "out_of": None},
+            **{"cause": "fault", "part": []},
         }
     ]
 
@@ -138,7 +141,7 @@ def test_after_optimize(
     assert "refused at ScatterND: ValueError: no ScatterND here" in capsys.readouterr().out
     arguments = ["optimize", str(before), "-o", str(after), "--target", "standard"]
     assert main([*arguments, "--check-with", adapter]) == 0
-    assert capsys.readouterr().out.endswith("fake 1.2: taken and right\n")
+    assert capsys.readouterr().out.endswith("fake 1.2: taken and right: error 0\n")
     assert main([*arguments, "-q", "--check-with", place(tmp_path, "bad", WRONG)]) == 1
     assert capsys.readouterr() == ("", "onnx-scatterx: refused or computed wrongly by fake\n")
     unproven = Proof({"y": Verdict("unknown")})

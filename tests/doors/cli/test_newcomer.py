@@ -9,7 +9,7 @@ import onnx
 import pytest
 
 from onnx_scatterx.doors.cli import main
-from onnx_scatterx.fitting.profile_draft import new_profile
+from onnx_scatterx.doors.cli.profile_draft import new_profile
 from onnx_scatterx.targets.catalogue import VENDORS, target_of
 from tests.helpers.commands import MODELS, error_of, started
 from tests.helpers.support import parse, scatters

@@ -14,7 +14,7 @@ import onnx_ir as ir
 
 import onnx_scatterx
 from onnx_scatterx.errors import ScatterXError
-from tests.engine.fuzz.builder import Builder
+from tests.helpers.builder import Builder
 from tests.helpers.pair import SESSIONS, rejections
 
 _TARGETS = ("standard", "scatterx", "ort-cpu", "qnn", "nnapi")

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import onnx
 
-from tests.engine.fuzz.builder import code
 from tests.engine.fuzz.drawn import Drawn, Shape, campaign, judged
+from tests.helpers.builder import code
 from tests.helpers.pair import agree
 from tests.helpers.quantized import feeds
 

@@ -14,8 +14,8 @@ import numpy as np
 import onnx
 
 import onnx_scatterx
-from tests.engine.fuzz.builder import Builder
 from tests.engine.fuzz.drawn import campaign, runs
+from tests.helpers.builder import Builder
 from tests.helpers.pair import agree
 
 _TYPES = ("float32",) * 4 + ("float64", "float16", "int64", "int32", "int8", "uint8")

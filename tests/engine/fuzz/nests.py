@@ -7,8 +7,8 @@ from typing import TypeVar
 import onnx
 from onnx import helper
 
-from tests.engine.fuzz.builder import typed
 from tests.engine.fuzz.writes import Value, Writes
+from tests.helpers.builder import typed
 
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from onnx import helper, numpy_helper
 
-from tests.engine.fuzz.builder import Builder, Dims
+from tests.helpers.builder import Builder, Dims
 
 TYPES = (
     *("float32", "float32", "float32", "float32", "float16", "float64", "bool", "object"),

@@ -22,6 +22,7 @@ from onnx_scatterx.theory.conventions.onnx import scatter_elements, scatter_nd, 
 from onnx_scatterx.theory.scattering import Scattering
 from tests.helpers.backend_cases import CASES, Case
 from tests.helpers.examples import examples
+from tests.helpers.support import parse
 
 TENSOR = onnx.helper.make_tensor_value_info
 
@@ -112,6 +113,20 @@ def test_so_many_targets_are_computed_one_by_one(more: int) -> None:
     found = InTheory(scatter)
     assert (found.transformer is None) == bool(more)
     assert found.unique
+
+
+def test_a_row_that_every_update_writes_is_no_row_of_its_own() -> None:
+    """There is one update or more, and how many is not known."""
+    model = ir.from_proto(
+        parse("""g (float[N, 4] x, float[K, 4] v, float[1, 4] w) => (float[N, 4] y) {
+        u = Concat <axis = 0> (v, w)
+        size = Concat <axis = 0> (Shape <end = 1> (u), [1])
+        y = ScatterND (x, Expand ([[0]], size), u) }""")
+    )
+    found = lift_scatter(model.graph[-1], interpret(model).scopes[model.graph])
+    assert isinstance(found, Scatter)
+    assert str(found.shape) == "(K + 1, 4)"
+    assert InTheory(found).unique is None
 
 
 @examples(80)

@@ -1,14 +1,17 @@
-"""A region asks only the views of its source that may have all of its positions."""
+"""A region asks only the views of its source that may have all of its positions; their costs."""
 
 import random
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.mosaic.existing_view import ExistingView, ExistingViews
-from onnx_scatterx.engine.mosaic.strided_interval import AxisMap, View
+from onnx_scatterx.engine.analysis.model_analysis import interpret
+from onnx_scatterx.engine.mosaic.existing_view import ExistingView, ExistingViews, existing_views
+from onnx_scatterx.engine.mosaic.provenance import Provenance
+from onnx_scatterx.engine.mosaic.strided_interval import ZERO, AxisMap, View
 from onnx_scatterx.engine.terms import Term, size, term
 from onnx_scatterx.engine.terms.facts import Facts
 from tests.helpers.examples import scaled
+from tests.helpers.support import parse
 
 N = size("views.n")
 ENDS = (-(2**63), -(2**31), 2**31, 2**62, 2**63 - 1)
@@ -62,3 +65,17 @@ def test_another_source_and_a_reshaped_region_ask_no_view() -> None:
     assert len(list(views.around(whole, low, high))) == 1
     assert not list(views.around(whole._replace(value=other), low, high))
     assert not list(views.around(whole._replace(is_reshaped=True), low, high))
+
+
+def test_a_view_that_nothing_keeps_costs_all_nodes_that_exist_for_it() -> None:
+    model = ir.from_proto(
+        parse("""g (float[4, 6] x, float[1, 6] u) => (float[4, 6] y) {
+            a = Identity (x)
+            b = Transpose (Transpose (Transpose (a)))
+            y = ScatterND (a, [[1]], u) }""")
+    )
+    views = existing_views(Provenance(model.graph, interpret(model).scopes[model.graph]))
+    x = View(model.graph.inputs[0], (term(4), term(6)), (AxisMap(0, 1, ZERO), AxisMap(1, 1, ZERO)))
+    found = {v.value: v.cost for v in views.around(x, (ZERO, ZERO), (term(4), term(6)))}
+    costs = [found.get(node.outputs[0]) for node in model.graph if node.op_type == "Transpose"]
+    assert costs == [2, 3, 4]  # with the Identity, which only a scatter reads besides

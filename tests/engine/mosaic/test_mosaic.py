@@ -7,15 +7,24 @@ from typing import Any, TypeAlias
 
 import onnx_ir as ir
 
+from onnx_scatterx.engine.analysis.model_analysis import interpret
 from onnx_scatterx.engine.mosaic.cells import Cell
 from onnx_scatterx.engine.mosaic.mosaic import Mosaic, coalesced, joined
-from onnx_scatterx.engine.mosaic.strided_interval import AxisMap, Source, StridedInterval, View
+from onnx_scatterx.engine.mosaic.provenance import Provenance
+from onnx_scatterx.engine.mosaic.strided_interval import (
+    AxisMap,
+    Reduced,
+    Source,
+    StridedInterval,
+    View,
+)
 from onnx_scatterx.engine.terms import Term, maximum, size, term
 from onnx_scatterx.engine.terms.facts import Facts
 from tests.helpers.examples import scaled
+from tests.helpers.support import parse
 
 N, M = size("mosaic.n"), size("mosaic.m")
-X = ir.Value(name="x")
+X, Y = ir.Value(name="x"), ir.Value(name="y")
 Position: TypeAlias = tuple[int, ...]
 Plain: TypeAlias = dict[Position, Any]  # where each element comes from
 
@@ -201,3 +210,35 @@ def test_neighbours_are_merged_only_if_both_run_forwards() -> None:
     for order in (cells, cells[::-1]):
         forwards = Facts(known=[M - 1, N - M])
         assert coalesced(Mosaic((N,), order), forwards).cells == (part(term(1), N),)
+
+
+def test_neighbours_are_merged_beside_a_cell_that_stands_alone() -> None:
+    alone = Cell((StridedInterval.interval(N, N + 1),), View(Y, (N,), (AxisMap(0, 1, term(0)),)))
+    cells = (part(term(1), M), alone, part(M, N))
+    forwards = Facts(known=[M - 1, N - M])
+    assert set(coalesced(Mosaic((N + 1,), cells), forwards).cells) == {part(term(1), N), alone}
+
+
+def test_a_reduced_part_is_seen_through_a_reshape() -> None:
+    model = ir.from_proto(
+        parse("""g (float[4, 6] x, float[1, 6] u) => (float[A, B] z) {
+            y = ScatterND <reduction = "add"> (x, [[1]], u)
+            z = Reshape (y, [4, 2, 3]) }""")
+    )
+    provenance = Provenance(model.graph, interpret(model).scopes[model.graph])
+    mosaic = provenance.mosaic(model.graph.outputs[0])
+    assert mosaic is not None
+    assert any(isinstance(cell.source, Reduced) for cell in mosaic.cells)
+
+
+def test_updates_that_are_written_and_reshaped_are_of_the_same_chain() -> None:
+    model = ir.from_proto(
+        parse("""g (float[4, 6] x, float[1, 6] u, float[9, 2, 3] w, int64[3] s)
+            => (float[A, B, C] z) {
+            y = ScatterND (x, [[1]], u)
+            z = ScatterND (w, [[1], [2], [4], [5]], Reshape (y, s)) }""")
+    )
+    provenance = Provenance(model.graph, interpret(model).scopes[model.graph])
+    (z,) = model.graph.outputs
+    provenance.mosaic(z)
+    assert sorted(node.outputs[0].name or "" for node in provenance.absorbed[z]) == ["y", "z"]

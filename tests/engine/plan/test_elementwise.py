@@ -9,7 +9,7 @@ import onnx_ir as ir
 import pytest
 from onnx import helper
 
-from onnx_scatterx.engine.plan.last_bits import listed
+from onnx_scatterx.engine.plan.last_bits import computes_alike, listed
 from tests.helpers.pair import SESSIONS, agree, rejections
 
 _SPECIAL = (0.0, -0.0, np.nan, np.inf, -np.inf, 1.0, -1.0, 0.5, 1e-30, 88.0, 2.0)
@@ -89,3 +89,20 @@ def test_the_same_bits_at_any_place(op: str, dtype: str) -> None:
             # Min and Max of a number and one element may return either zero.
             zeros = op in ("Min", "Max", "Where")
             assert agree(np.broadcast_to(whole, size)[chosen], found, zeros=zeros)
+
+
+@pytest.mark.parametrize(
+    ("domain", "outputs", "attributes", "is_alike"),
+    [
+        ("", 1, [ir.AttrFloat32("alpha", 0.1)], True),
+        ("own", 1, [], False),
+        ("", 2, [], False),
+        ("", 1, [ir.RefAttr("alpha", "slope", ir.AttributeType.FLOAT)], False),
+    ],
+)
+def test_nodes_of_which_more_must_be_known(
+    domain: str, outputs: int, attributes: list[ir.Attr], is_alike: bool
+) -> None:
+    """Operators of other domains, and attributes that the callers of a function give."""
+    node = ir.Node(domain, "LeakyRelu", [ir.Value(name="x")], attributes, num_outputs=outputs)
+    assert computes_alike(node, [ir.DataType.FLOAT]) is is_alike

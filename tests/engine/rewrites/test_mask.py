@@ -8,7 +8,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx import Reason
-from tests.helpers.rules import Case, Refuses, assert_sound_at, each, row
+from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, each, row
 from tests.helpers.support import parse
 
 NUMBERS = """<int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2}, int64[1] minus = {-1},
@@ -307,17 +307,11 @@ OUT_OF_ORDER = {
         j = Transpose (p)
         u = GatherND (z, j)""",
     "of a tensor of another shape": "u = GatherND (t, i)",
-    "of a tensor of another rank": """first = Slice (i, zero, one, one)
-        u = GatherND (line, first)""",
     "of a tensor of unknown rank": "w = Reshape (z, shape) u = GatherND (w, i)",
     "whole rows, of which the first elements": """first = Slice (i, zero, one, one)
         a = GatherND (z, first)
         f = Reshape (a, minus)
         u = Slice (f, zero, k)""",
-    "columns and rows exchanged": """j = Slice (i, zero, one, one)
-        l = Slice (i, one, two, one)
-        back = Concat <axis = 1> (l, j)
-        u = GatherND (z, back)""",
     "at half of the positions": "j = Div (i, two) u = GatherND (z, j)",
     "at positions that are fed": "j = Transpose (given) u = GatherND (z, j)",
     "at positions of unknown rank": "j = Reshape (given, shape) u = GatherND (z, j)",
@@ -351,6 +345,33 @@ def out_of_order() -> list[dict[str, Any]]:
     return found
 
 
+AT_OTHER_PLACES = {
+    "of a tensor of another rank": """first = Slice (i, zero, one, one)
+        u = GatherND (line, first)""",
+    "columns and rows exchanged": """j = Slice (i, zero, one, one)
+        l = Slice (i, one, two, one)
+        back = Concat <axis = 1> (l, j)
+        u = GatherND (z, back)""",
+}
+
+
+@pytest.mark.parametrize("how", AT_OTHER_PLACES)
+def test_updates_at_other_places_of_the_mask(how: str) -> None:
+    text = masked(AT_OTHER_PLACES[how], given="float[4,4] z, float[4] line")
+    assert_sound_at(text.replace("[A,4]", "[4,4]"), *masks(4, sizes=(4,)), left=0)
+
+
+def test_columns_that_a_mask_chooses() -> None:
+    text = f"""g (float[4,A] x, bool[A] m, float v) => (float[4,A] y) {NUMBERS} {{
+        n = NonZero (m)
+        k = Shape <start = 1> (n)
+        shape = Concat <axis = 0> (four, k)
+        u = Expand (v, shape)
+        i = Expand (n, shape)
+        y = ScatterElements <axis = 1> (x, i, u) }}"""
+    assert_sound_at(text, *masks(), left=0)
+
+
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("how", OUT_OF_ORDER)
 def test_updates_in_another_order(how: str, refuses: Refuses) -> None:
@@ -382,10 +403,10 @@ def test_rows_of_batches(batch_dims: str, refuses: Refuses) -> None:
     refuses(parse(text), Reason.UNKNOWN_INDICES, feed)
 
 
-def test_axes_in_another_order_than_the_mask_has_them(refuses: Refuses) -> None:
+def test_axes_in_another_order_than_the_mask_has_them(golden: Golden) -> None:
     text = masked(f"j = Slice (i, zero, one, one) l = Slice (i, one, two, one) {NUMBER}")
     text = text.replace("y =", "t = Concat <axis = 1> (l, j) y =").replace("(x, i, u)", "(x, t, u)")
-    refuses(text.replace("bool[A,4]", "bool[4,A]"), Reason.UNKNOWN_INDICES)
+    golden(text.replace("bool[A,4]", "bool[4,A]"), {"A": 3})
 
 
 @pytest.mark.parametrize("shape", ["1,1,1", "1,1,4"])
@@ -435,16 +456,6 @@ KEPT = {
     "positions that are no mask": Case(
         """g (float[A,4] x, int64[K,2] i, float[K] u) => (float[A,4] y)
         { y = ScatterND (x, i, u) }""",
-        Reason.UNKNOWN_INDICES,
-    ),
-    "columns that a mask chooses": Case(
-        f"""g (float[4,A] x, bool[A] m, float v) => (float[4,A] y) {NUMBERS} {{
-            n = NonZero (m)
-            k = Shape <start = 1> (n)
-            shape = Concat <axis = 0> (four, k)
-            u = Expand (v, shape)
-            i = Expand (n, shape)
-            y = ScatterElements <axis = 1> (x, i, u) }}""",
         Reason.UNKNOWN_INDICES,
     ),
     "a vector under a mask of numbers": Case(

@@ -3,11 +3,14 @@
 import random
 from collections import Counter
 
+import numpy as np
+import onnx
 import pytest
 
 import onnx_scatterx
 from onnx_scatterx import Reason
 from onnx_scatterx.tell.entries import Action
+from tests.helpers.builder import Builder, Dims
 from tests.helpers.examples import scaled
 from tests.helpers.machines import SLOW, use_machine
 from tests.helpers.native_support import body, check, natives, operators
@@ -132,37 +135,30 @@ def test_random_chains() -> None:
     rng = random.Random(0)
     written: Counter[str] = Counter()
     for _ in range(scaled(100)):
-        text, feed = _chain(rng)
-        written.update(operators(check(text, feed, target="ort-cpu")))
+        model, feed = _chain(rng)
+        written.update(operators(check(model, feed, target="ort-cpu")))
     assert written["ScatterX"] > scaled(66)
     assert written["Transpose"] < written["ScatterX"]
 
 
-def _chain(rng: random.Random) -> tuple[str, Feed]:
+def _chain(rng: random.Random) -> tuple[onnx.ModelProto, Feed]:
     shape = [rng.randint(1, 5) for _ in range(rng.randint(1, 3))]
-    rank = len(shape)
-    dims = [rng.choice((str(n), f"N{d}")) for d, n in enumerate(shape)]
-    lines, constants, inputs = ["v0 = Neg(x)"], [], [f"float[{', '.join(dims)}] x"]
+    rank, chain = len(shape), Builder(rng, opset=18)
+    dims: Dims = tuple(rng.choice((n, f"N{d}")) for d, n in enumerate(shape))
+    value = chain.node("Neg", chain.given("float32", dims, "x"))
     feed = {"x": sample("float32", *shape, seed=rng.randint(0, 99))}
-    value = "v0"
     for k in range(rng.randint(1, 3)):
         axis = rng.randrange(rank)
         start = rng.randrange(shape[axis])
         rows = range(start, rng.randint(start, shape[axis]), rng.choice((1, 1, 2)))
         perm = [axis, *(d for d in range(rank) if d != axis)]
-        back = [perm.index(d) for d in range(rank)]
         part = [len(rows) if d == axis else n for d, n in enumerate(shape)]
         feed[f"y{k}"] = sample("float32", *part, seed=rng.randint(0, 99))
-        sizes = [str(len(rows)) if d == axis else name for d, name in enumerate(dims)]
-        inputs.append(f"float[{', '.join(sizes)}] y{k}")
-        constants.append(f"int64[{len(rows)}, 1] i{k} = {{{', '.join(map(str, rows))}}}")
-        reduction = rng.choice(("none", "none", "add"))
-        lines += [
-            f"t{k} = Transpose <perm = {perm}> ({value})",
-            f"u{k} = Transpose <perm = {perm}> (y{k})",
-            f's{k} = ScatterND <reduction = "{reduction}"> (t{k}, i{k}, u{k})',
-            f"v{k + 1} = Transpose <perm = {back}> (s{k})",
-        ]
-        value = f"v{k + 1}"
-    head = f"g ({', '.join(inputs)}) => (float[{', '.join(dims)}] z) <{', '.join(constants)}>"
-    return f"{head} {{ {' '.join(lines)} z = Abs({value}) }}", feed
+        sizes = tuple(len(rows) if d == axis else name for d, name in enumerate(dims))
+        y, how = chain.given("float32", sizes, f"y{k}"), rng.choice(("none", "none", "add"))
+        x, u = (chain.node("Transpose", each, perm=perm) for each in (value, y))
+        at = chain.constant(np.reshape(rows, (-1, 1)))
+        written = chain.node("ScatterND", x, at, u, reduction=how)
+        value = chain.node("Transpose", written, perm=[perm.index(d) for d in range(rank)])
+    chain.give_out(chain.node("Abs", value), "z", "float32")
+    return chain.made(), feed

@@ -40,6 +40,7 @@ class Drawn:
         self.reads_tuples = rng.random() < 0.3 or self.rank == 2
         self.function = rng.choice(["", "", "Neg", "Add", "Mul", "Div"])
         self.one = rng.random() < 0.15  # one number for all updates
+        self.divides = self.function == "Div" and self.kind in _FLOATS  # by what is chosen
 
     @property
     def text(self) -> str:
@@ -89,7 +90,7 @@ class Drawn:
         if self.function in ("", "Neg"):
             return lines + f"more = {self.function or 'Identity'} (read)"
         value = f"Constant <value = {self.kind} {{{number.split('.')[0]}}}> ()"
-        operands = "two, read" if self.function == "Div" and self.kind in _FLOATS else "read, two"
+        operands = "two, read" if self.divides else "read, two"
         return lines + f"two = {value}  more = {self.function} ({operands})"
 
     def feeds(self) -> list[Mapping[str, Any]]:
@@ -102,10 +103,13 @@ class Drawn:
             good = draw.integers([-n * (not self.checks or self.wraps) for n in sizes], sizes,
                 (*count, self.axes))  # fmt: skip
             bad = draw.choice([*ENDS, *sizes, -sizes[0] - 1], (*count, self.axes))
+            u = sample(_numpy(self.kind), *count, *self.rest, seed=9 + len(found))
+            if self.divides and self.kind not in _FLOATS:  # 0 ends the run, if it is chosen
+                u = np.where(m.reshape(*count, *[1] * len(self.rest)), u | 1, 0)
             feed = {
                 "x": sample(_numpy(self.kind), *sizes, *self.rest, seed=len(found)),
                 "i": np.where(m[..., None], good, bad),
-                "u": sample(_numpy(self.kind), *count, *self.rest, seed=9 + len(found)),
+                "u": u,
             }
             found.append(feed if self.checks else {**feed, "m": m})
         return found
@@ -133,3 +137,11 @@ def test_random_writes(part: int) -> None:
         assert scatters(result) == 0, drawn.text
         left = {node.op_type for node in nodes(result)}
         assert left.isdisjoint({"NonZero", "GatherND"}), drawn.text
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_integer_that_is_not_chosen_divides_nothing(seed: int) -> None:
+    drawn = Drawn(seed)
+    drawn.kind, drawn.rest, drawn.function = "int64", ((), (2,), (2, 3))[seed % 3], "Div"
+    drawn.divides, drawn.checks, drawn.one = True, False, False
+    assert scatters(compare(drawn, TARGETS[0])) == 0

@@ -7,7 +7,6 @@ read.
 
 import random
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import onnx
@@ -15,6 +14,7 @@ import pytest
 from onnx import helper, numpy_helper
 
 import onnx_scatterx
+from tests.helpers.chains import Chain
 from tests.helpers.examples import scaled
 from tests.helpers.pair import Feed, Pair
 from tests.helpers.support import assert_sound, f32, i64
@@ -69,23 +69,8 @@ def test_bounds_beyond_int64() -> None:
     assert_sound(model, {"M": 2, "N": 1}, {"M": 3, "N": 5})
 
 
-class Chain:
-    """A model that grows: writes to slices of one tensor, one after the other."""
-
-    def __init__(self, rng: random.Random) -> None:
-        self.rng = rng
-        self.nodes: list[onnx.NodeProto] = []
-        self.constants: dict[str, np.ndarray] = {"nil": np.zeros((), np.float32)}
-
-    def node(self, op: str, *inputs: str, **attributes: Any) -> str:
-        name = f"v{len(self.nodes)}"
-        self.nodes.append(helper.make_node(op, inputs, [name], **attributes))
-        return name
-
-    def constant(self, values: object, dtype: str = "int64") -> str:
-        name = f"c{len(self.constants)}"
-        self.constants[name] = np.asarray(values, dtype)
-        return name
+class Clamped(Chain):
+    """Writes to slices of one tensor, one after the other."""
 
     def bound(self) -> str:
         """Draw a start or an end: a number, a fed one, or one of a size."""
@@ -106,21 +91,18 @@ class Chain:
         step = self.rng.choice([1, 1, 1, 1, 1, 2, 3, -1, -1, -2, ENDS[0], ENDS[2]])
         return self.bound(), self.bound(), self.constant([step])
 
-    def slice(self, x: str, axis: int, cut: tuple[str, str, str]) -> str:
+    def within(self, x: str, axis: int, cut: tuple[str, str, str]) -> str:
         start, end, step = cut
         return self.node("Slice", x, start, end, self.constant([axis]), step)
-
-    def flipped(self, x: str) -> str:
-        return self.node("Transpose", x, perm=[1, 0])
 
     def updates(self, data: str, axis: int, cut: tuple[str, str, str]) -> str:
         kind = self.rng.random()
         if kind < 0.4:
-            number = "nil" if kind < 0.25 else self.constant(self.rng.choice([0, 1]), "float32")
-            return self.node("Expand", number, self.node("Shape", self.slice(data, axis, cut)))
+            number = self.constant(0 if kind < 0.25 else self.rng.choice([0, 1]), "float32")
+            return self.node("Expand", number, self.node("Shape", self.within(data, axis, cut)))
         if kind < 0.75:
-            return self.slice(self.rng.choice(["x", "u", "base", data]), axis, cut)
-        return self.node("Neg", self.slice(data, axis, cut))
+            return self.within(self.rng.choice(["x", "u", "base", data]), axis, cut)
+        return self.node("Neg", self.within(data, axis, cut))
 
     def row(self, data: str, axis: int) -> str:
         """Write one row or column, as a select in PyTorch."""
@@ -128,7 +110,7 @@ class Chain:
         source = rng.choice([data, "x", "u", "base"])
         row = self.node("Gather", source, at, axis=axis)
         if rng.random() < 0.6:
-            row = self.node("Expand", "nil", self.node("Shape", row))
+            row = self.node("Expand", self.constant(0, "float32"), self.node("Shape", row))
         u = self.node("Unsqueeze", row, self.constant([axis]))
         i = self.node("Expand", at, self.node("Shape", u))
         return self.node("ScatterElements", data, i, u, axis=axis)
@@ -143,36 +125,35 @@ class Chain:
         if self.rng.random() < 0.3:
             return self.row(data, axis)
         cut = self.cut()
-        chosen = self.slice(self.all(data, axis), 0, cut)
+        chosen = self.within(self.all(data, axis), 0, cut)
         u = self.updates(data, axis, cut)
         if self.rng.random() < 0.5:  # between transposes, as dynamo writes it
-            i = self.node("Unsqueeze", chosen, self.constant([-1]))
+            i = self.upright(chosen)
             if axis == 0:
                 return self.node("ScatterND", data, i, u)
-            return self.flipped(self.node("ScatterND", self.flipped(data), i, self.flipped(u)))
+            return self.turned(self.node("ScatterND", self.turned(data), i, self.turned(u)))
         # A column of indices for each axis, as TorchScript writes it.
         other = self.all(data, 1 - axis)
         rows, columns = (chosen, other) if axis == 0 else (other, chosen)
         shape = self.node("Concat", self.node("Shape", rows), self.node("Shape", columns), axis=0)
         upright = self.node("Unsqueeze", rows, self.constant([1]))
-        parts = [
-            self.node("Unsqueeze", self.node("Expand", c, shape), self.constant([-1]))
-            for c in (upright, columns)
-        ]
+        parts = [self.upright(self.node("Expand", c, shape)) for c in (upright, columns)]
         return self.node("ScatterND", data, self.node("Concat", *parts, axis=-1), u)
 
 
 def drawn(seed: int) -> tuple[onnx.ModelProto, bool]:
     """Draw a model, and tell whether its tensors are squares."""
     rng = random.Random(seed)
-    chain = Chain(rng)
-    dims = ["N", "N"] if rng.random() < 0.5 else ["N", "M"]
+    dims = ("N", "N") if rng.random() < 0.5 else ("N", "M")
+    chain = Clamped(rng, dims)
+    chain.given("float32", dims, "u")
+    chain.given("int64", (1,), "b")
     base, kind = "x", rng.random()
     if kind > 0.3:
         shape = chain.node("Shape", "x")
         three = numpy_helper.from_array(f32([3]))
         base = (
-            chain.node("Expand", "nil", shape)
+            chain.node("Expand", chain.constant(0, "float32"), shape)
             if kind < 0.7
             else chain.node("ConstantOfShape", shape, value=three)
         )
@@ -180,23 +161,11 @@ def drawn(seed: int) -> tuple[onnx.ModelProto, bool]:
     data, seen = base, []
     for _ in range(rng.randint(1, 4)):
         if rng.random() < 0.3:
-            seen.append(chain.slice(data, rng.randrange(2), chain.cut()))
+            seen.append(chain.within(data, rng.randrange(2), chain.cut()))
         cuts = rng.random() < 0.15
-        data = chain.slice(data, rng.randrange(2), chain.cut()) if cuts else chain.write(data)
-    outputs = dict.fromkeys([*rng.sample(seen, rng.randint(0, len(seen))), data])
-    graph = helper.make_graph(
-        chain.nodes,
-        "g",
-        [
-            helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, dims),
-            helper.make_tensor_value_info("u", onnx.TensorProto.FLOAT, dims),
-            helper.make_tensor_value_info("b", onnx.TensorProto.INT64, [1]),
-        ],
-        [onnx.ValueInfoProto(name=name) for name in outputs],
-        [numpy_helper.from_array(v, n) for n, v in chain.constants.items()],
-    )
-    opsets = [helper.make_opsetid("", 18)]
-    return helper.make_model(graph, opset_imports=opsets, ir_version=8), len(set(dims)) == 1
+        data = chain.within(data, rng.randrange(2), chain.cut()) if cuts else chain.write(data)
+    chain.outputs |= dict.fromkeys([*rng.sample(seen, rng.randint(0, len(seen))), data])
+    return chain.made(), len(set(dims)) == 1
 
 
 def feeds(seed: int, square: bool) -> Iterator[Feed]:

@@ -4,17 +4,19 @@ import random
 from collections import Counter
 
 import numpy as np
+import onnx.printer
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import onnx_scatterx
 from onnx_scatterx.text.reasons import Reason
+from tests.helpers.chains import STYLES
 from tests.helpers.examples import is_full, scaled
 from tests.helpers.limited import limited
-from tests.helpers.long_chains import STYLES, H, W, long_chain
+from tests.helpers.long_chains import H, W, long_chain
 from tests.helpers.pair import Feed, Pair
-from tests.helpers.support import assert_sound, optimize, parse, sample, scatters
+from tests.helpers.support import assert_sound, optimize, sample, scatters
 
 SIZES = ((H, W), (W, H), (12, 12), (9, 11), (8, 30), (1, 1), (0, 8))
 EXAMPLES = scaled(40)
@@ -33,14 +35,13 @@ def test_cut_chains() -> None:
     @given(st.randoms(), st.sampled_from(STYLES), st.booleans())
     def chains(draw: random.Random, style: str, dynamic: bool) -> None:
         seed, count = draw.randrange(1 << 30), draw.randint(3, 16)
-        text = long_chain(count, seed, style, dynamic=dynamic)
-        original = parse(text)
+        original = long_chain(count, seed, style, dynamic=dynamic)
         pair = Pair(original, optimize(original))
         for size in SIZES if dynamic else SIZES[:1]:
             try:
                 counts[pair.accepts(feed_of(*size, seed % 1000))] += 1
             except AssertionError as error:
-                error.add_note(text)
+                error.add_note(onnx.printer.to_text(original))
                 raise
 
     chains()
@@ -52,7 +53,7 @@ def test_cut_chains() -> None:
 @pytest.mark.parametrize("dynamic", [False, True])
 def test_each_write_takes_as_many_nodes_as_in_a_short_chain(style: str, dynamic: bool) -> None:
     def nodes_of_a_write(count: int) -> float:
-        model = parse(long_chain(count, 1, style, dynamic=dynamic))
+        model = long_chain(count, 1, style, dynamic=dynamic)
         result = onnx_scatterx.optimize(model, target="standard")
         assert result.report.removed == len(result.report.scatters)
         return len(result.model.graph.node) / count
@@ -64,7 +65,7 @@ def test_each_write_takes_as_many_nodes_as_in_a_short_chain(style: str, dynamic:
 @pytest.mark.full
 @pytest.mark.parametrize(("seed", "style"), enumerate(STYLES))
 def test_the_steps_of_a_model_suffice_for_a_thousand_writes(seed: int, style: str) -> None:
-    result = optimize(parse(long_chain(1000, seed, style, dynamic=True)))
+    result = optimize(long_chain(1000, seed, style, dynamic=True))
     assert scatters(result) == 0
 
 
@@ -72,7 +73,7 @@ def test_the_steps_of_a_model_suffice_for_a_thousand_writes(seed: int, style: st
 @pytest.mark.slow
 @pytest.mark.parametrize("style", STYLES)
 def test_wherever_the_steps_of_a_model_end_what_is_planned_is_written(style: str) -> None:
-    original = parse(long_chain(30, 5, style, dynamic=True))
+    original = long_chain(30, 5, style, dynamic=True)
     left = []
     for steps in range(12_000, 72_000, 6_000 if is_full() else 13_500):
         with limited(model_steps=steps, node_steps=0):

@@ -9,33 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.helpers.builder import Builder
 from tests.helpers.examples import examples
 from tests.helpers.pair import Feed, Pair
 from tests.helpers.support import gathers_in, i64, nodes, optimize, parse, sample
 
 
-class ExistingValues:
-    """Draws a model that reads: its lines, its constants, the name and rank of what is last."""
+class Reads(Builder):
+    """Draws a model that reads: the name and rank of what is last."""
 
     def __init__(self, rng: random.Random) -> None:
-        self.rng = rng
-        self.lines: list[str] = []
-        self.constants: list[str] = []
+        super().__init__(rng, opset=18)
         sizes: list[int | str] = [0, 1, 2, 3, 4, 5, "N", "N", "M"]
         self.dims = rng.choices(sizes, k=rng.randint(1, 3))
         self.declared = tuple(self.dims)
         self.rank = len(self.dims)
-        self.last = "x"
-
-    def constant(self, values: object, dtype: str = "int64") -> str:
-        array, name = np.asarray(values, np.int64), f"c{len(self.constants)}"
-        dims = f"[{','.join(map(str, array.shape))}]" if array.ndim else ""
-        self.constants.append(f"{dtype}{dims} {name} = {{{', '.join(map(str, array.ravel()))}}}")
-        return name
-
-    def node(self, call: str) -> str:
-        self.lines.append(f"v{len(self.lines)} = {call}")
-        return self.lines[-1].split(" = ")[0]
+        self.last = self.given("float32", self.declared, "x")
 
     def positions(self, size: int) -> np.ndarray:
         """Draw positions of an axis: a line or any, from either end."""
@@ -54,13 +43,13 @@ class ExistingValues:
     def line(self, axis: int) -> str:
         """Draw a Range up to the size of an axis, or down from it."""
         rng, one = self.rng, self.constant(1)
-        size = self.node(f"Gather({self.node('Shape(x)')}, {self.constant(axis)})")
+        size = self.node("Gather", self.node("Shape", "x"), self.constant(axis))
         if rng.random() < 0.3:
-            last = self.node(f"Sub({size}, {one})")
-            return self.node(f"Range({last}, {self.constant(-1)}, {self.constant(-1)})")
-        end = self.node(f"Sub({size}, {self.constant(rng.choice([0, 0, 1, 2]))})")
+            last = self.node("Sub", size, one)
+            return self.node("Range", last, self.constant(-1), self.constant(-1))
+        end = self.node("Sub", size, self.constant(rng.choice([0, 0, 1, 2])))
         start, step = self.constant(rng.choice([0, 0, 1, 2])), rng.choice([1, 1, 2])
-        return self.node(f"Range({start}, {end}, {self.constant(step)})")
+        return self.node("Range", start, end, self.constant(step))
 
     def index(self, axis: int, ranks: tuple[int, ...]) -> tuple[str, int]:
         """Draw indices for an axis of x; return their name and rank."""
@@ -80,7 +69,7 @@ class ExistingValues:
         i, rank = self.index(axis, (0, 1, 1, 1, 2))
         axis -= self.rng.choice([0, self.rank])
         self.last, self.rank = (
-            self.node(f"Gather<axis={axis}>({self.last}, {i})"),
+            self.node("Gather", self.last, i, axis=axis),
             self.rank + rank - 1,
         )
 
@@ -88,17 +77,17 @@ class ExistingValues:
         """With indices that are the same in all rows, as take_along_dim makes them."""
         axis = self.rng.randrange(self.rank)
         i, _ = self.index(axis, (1,))
-        if "int32" in "".join(self.constants[-1:]):
-            i = self.node(f"Cast<to=7>({i})")
-        shape, count = self.node(f"Shape({self.last})"), self.node(f"Shape({i})")
+        if i in self.stored and self.stored[i].dtype == np.int32:
+            i = self.cast(i, "int64")
+        shape, count = self.node("Shape", self.last), self.node("Shape", i)
         parts = [
-            count if d == axis else self.node(f"Gather({shape}, {self.constant([d])})")
+            count if d == axis else self.node("Gather", shape, self.constant([d]))
             for d in range(self.rank)
         ]
         others = self.constant([d for d in range(self.rank) if d != axis])
-        target = self.node(f"Concat<axis=0>({', '.join(parts)})")
-        full = self.node(f"Expand({self.node(f'Unsqueeze({i}, {others})')}, {target})")
-        self.last = self.node(f"GatherElements<axis={axis}>({self.last}, {full})")
+        target = self.node("Concat", *parts, axis=0)
+        full = self.node("Expand", self.node("Unsqueeze", i, others), target)
+        self.last = self.node("GatherElements", self.last, full, axis=axis)
 
     def gather_nd(self) -> None:
         """Tuples of one or two axes, behind batch dims where their sizes are numbers."""
@@ -111,7 +100,7 @@ class ExistingValues:
         grid = np.stack(np.meshgrid(*columns, indexing="ij"), -1)
         lead = [n for n in self.dims[:batch] if isinstance(n, int)]
         i = self.constant(np.broadcast_to(grid, (*lead, *grid.shape)))
-        self.last = self.node(f"GatherND<batch_dims={batch}>({self.last}, {i})")
+        self.last = self.node("GatherND", self.last, i, batch_dims=batch)
         self.rank += grid.ndim - 1 - depth
 
     def move(self) -> None:
@@ -119,32 +108,29 @@ class ExistingValues:
         kind = self.rng.choice(["Transpose", "Slice", "Unsqueeze"])
         if kind == "Transpose" and self.rank:
             perm = self.rng.sample(range(self.rank), self.rank)
-            self.last = self.node(f"Transpose<perm={perm}>({self.last})")
+            self.last = self.node("Transpose", self.last, perm=perm)
         elif kind == "Slice" and self.rank:
             bounds = [
                 self.constant([v]) for v in (self.rng.randint(-2, 1), self.rng.randint(1, 4), 0)
             ]
-            self.last = self.node(f"Slice({', '.join([self.last, *bounds])})")
+            self.last = self.node("Slice", self.last, *bounds)
         elif self.rank < 4:
-            self.last = self.node(f"Unsqueeze({self.last}, {self.constant([0])})")
+            self.last = self.node("Unsqueeze", self.last, self.constant([0]))
             self.rank += 1
 
     def write(self) -> None:
         """Write the first row, or some rows, so that a read meets what was written."""
         rows = self.rng.choice([[0], [1, 0], [0, 2]])
-        x = ",".join(map(str, self.declared[1:]))
-        self.updates = f", float[{len(rows)}{',' if x else ''}{x}] u"
-        self.last = self.node(f"ScatterND(x, {self.constant(np.array(rows)[:, None])}, u)")
+        u = self.given("float32", (len(rows), *self.declared[1:]), "u")
+        self.last = self.node("ScatterND", self.last, self.constant([[row] for row in rows]), u)
         self.rows = len(rows)
 
-    updates, rows = "", 0
+    rows = 0
+    """How many are written."""
 
     def model(self) -> onnx.ModelProto:
-        dims, out = ",".join(map(str, self.declared)), ",".join(f"o{d}" for d in range(self.rank))
-        output = f"float[{out}]" if self.rank else "float"
-        lines = [*self.lines, f"y = Identity({self.last})"]
-        head = f"g (float[{dims}] x{self.updates}) => ({output} y) <{', '.join(self.constants)}>"
-        return parse(f"{head} {{ {' '.join(lines)} }}")
+        self.give_out(self.last, "y", "float32")
+        return self.made()
 
     def feeds(self) -> list[Feed]:
         sizes = [
@@ -156,7 +142,7 @@ class ExistingValues:
         for names in sizes:
             shape = [names[d] if isinstance(d, str) else d for d in self.declared]
             feed = {"x": sample("float32", *shape)}
-            if self.updates:
+            if self.rows:
                 feed["u"] = sample("float32", self.rows, *shape[1:], seed=1)
             found.append(feed)
         return found
@@ -175,9 +161,9 @@ def test_reads() -> None:
     assert counted["gone"] >= counted["models"] // 2
 
 
-def drawn(rng: random.Random) -> ExistingValues:
+def drawn(rng: random.Random) -> Reads:
     """Draw a read, of what was written or not, with moves behind it and perhaps another read."""
-    r = ExistingValues(rng)
+    r = Reads(rng)
     if rng.random() < 0.25:
         r.write()
     rng.choice([r.gather, r.gather, r.gather_elements, r.gather_nd])()
@@ -189,11 +175,11 @@ def drawn(rng: random.Random) -> ExistingValues:
     return r
 
 
-def judged(r: ExistingValues) -> dict[str, int]:
+def judged(r: Reads) -> dict[str, int]:
     """Compare on all feeds; return how many the original accepted, and how many gathers went."""
     original = r.model()
     optimized = optimize(original, gathers=True)
-    if not r.updates:
+    if not r.rows:
         assert len(nodes(optimized)) <= len(nodes(original)), "it grew"
     accepted = sum(map(Pair(original, optimized).accepts, r.feeds()))
     gone = gathers_in(original) - gathers_in(optimized)

@@ -98,6 +98,7 @@ def test_one_size_is_never_decided_wrongly(rng: random.Random) -> None:
         (maximum(T, 7) - T, True),
         (maximum(T - 7, 0) - T + 6, False),
         (8 * (T // 8) + T % 8 - T, True),
+        (300 - T // 3, False),
     ],
     ids=str,
 )

@@ -100,6 +100,30 @@ SHAPES = st.lists(st.integers(0, 4), min_size=1, max_size=3)
 KINDS = st.sampled_from(["float", "int64", "bool"])
 
 
+@examples(80)
+@given(SHAPES, KINDS, st.data())
+def test_listed_boxes(shape: list[int], kind: str, data: st.DataObject) -> None:
+    """GatherND at positions that are a box, row by row, or nearly so."""
+    shape = [max(n, 1) for n in shape]
+    columns = data.draw(st.integers(1, len(shape)))
+    starts = [data.draw(st.integers(0, n - 1)) for n in shape[:columns]]
+    counts = [
+        data.draw(st.integers(1, n - s)) for n, s in zip(shape[:columns], starts, strict=True)
+    ]
+    at = np.indices(counts).reshape(columns, -1).T + starts
+    at -= data.draw(st.booleans()) * np.array(shape[:columns])
+    is_box = data.draw(st.booleans()) or len(at) < 2
+    at = at if is_box else at[::-1]
+    at = at.reshape(data.draw(st.sampled_from([(-1, columns), (1, -1, 1, columns)])))
+
+    def write(w: Writer, values: Sequence[ir.Value]) -> ir.Value:
+        return w.node("GatherND", [values[0], w.constant(at)], _NAMES[kind])
+
+    avoid = frozenset({"GatherND", "Gather"})
+    done = compare({"x": (kind, shape)}, kind, write, Target("npu", avoid=avoid))
+    assert done or not is_box
+
+
 @examples(60)
 @given(SHAPES, KINDS, st.data())
 def test_pad(shape: list[int], kind: str, data: st.DataObject) -> None:
@@ -520,7 +544,9 @@ def test_what_an_operator_set_adds_is_read_or_refused(op: str) -> None:
     assert forms.inputs == len(newest.inputs)
     assert forms.attributes >= set(newest.attributes)
     values = [ir.Value(name=i.name) for i in newest.inputs]
-    node = Request(op, values, None, {}, [], TensorValue(None, None), cast(Any, None))
+    node = Request(
+        op, values, None, {}, [], TensorValue(None, None), cast(Any, None), cast(Any, None)
+    )
     assert forms.know(node)
     assert forms.know(replace(node, inputs=[*values, None]))
     assert not forms.know(replace(node, inputs=[*values, ir.Value(name="added")]))

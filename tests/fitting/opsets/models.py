@@ -405,10 +405,21 @@ _PLACED = {"main": _main, "if": _if, "loop": _loop, "function": _function}
 
 
 def sets_of(version: Version) -> list[int]:
-    """Return the other sets for a version: the ends, the one before it, and that of the next."""
+    """Return the other sets for a version: the ends, the one before it, and that of the next.
+
+    Of two that have the same version of the operator, only one: an end, or in turn the other.
+    """
     later = [v.since for v in versions_of(version.op) if v.since > version.opset]
-    found = {OLDEST, version.opset - 1, min(later, default=NEWEST), NEWEST}
-    return sorted(n for n in found if OLDEST <= n <= NEWEST and n != version.opset)
+    ends, others = (OLDEST, NEWEST), (version.opset - 1, min(later, default=NEWEST))
+    order = (*ends, *others) if len(version.op) % 2 else (*others, *ends)
+    found: dict[int, int] = {}
+    for wanted in order:
+        if OLDEST <= wanted <= NEWEST and wanted != version.opset:
+            in_force = max(
+                (v.since for v in versions_of(version.op) if v.since <= wanted), default=0
+            )
+            found.setdefault(in_force, wanted)
+    return sorted(found.values())
 
 
 @cache

@@ -77,7 +77,8 @@ def test_gained_models(tmp_path: Path, models: list[Path]) -> None:
 
 def test_lost_models(tmp_path: Path, models: list[Path]) -> None:
     table = device_table(models[:1], [(refusing(tmp_path, "Concat"), None)])
-    why = "fake 1.2: refused at Concat: ValueError: no Concat"
+    cause = "cause: movement, masks, index arithmetic or reading"
+    why = f"fake 1.2: refused at Concat: ValueError: no Concat; {cause}"
     assert table.to_markdown().splitlines()[-3:] == [
         f"- lost: box, standard: {why}",
         f"- lost: box, own: {why}",

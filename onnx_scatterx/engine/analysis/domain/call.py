@@ -169,12 +169,19 @@ class Scope:
         known = None if value is None else self.values.get(value)
         return known or TensorValue(None if value is None else value.dtype, None)
 
-    def call(self, node: ir.Node, inputs: Sequence[TensorValue | None] | None = None) -> Call:
+    def call(
+        self,
+        node: ir.Node,
+        inputs: Sequence[TensorValue | None] | None = None,
+        versions: Versions = Versions.ALL,
+        older: tuple[Term, ...] = (),
+    ) -> Call:
         """Return a node as a transfer function sees it, by default with the inputs known here."""
         if inputs is None:
             inputs = [None if v is None else self.values.get(v) for v in node.inputs]
         version = self.opsets.get(node.domain, 0)
-        return Call(node, inputs, version, self.facts, self.attributes, self.visit_id)
+        attributes, visit = self.attributes, self.visit_id
+        return Call(node, inputs, version, self.facts, attributes, visit, versions, older)
 
     def inner(self) -> Scope:
         """Return the scope of a subgraph: facts from outside hold in it, but not the reverse."""

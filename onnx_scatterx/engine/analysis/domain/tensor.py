@@ -217,6 +217,13 @@ class TensorValue:
             terms[index] = self.content.at(dict(enumerate(index)))
         return terms
 
+    @property
+    def terms(self) -> Sequence[Term] | None:
+        """One term that all elements have, over the coordinates, or the terms of a few elements."""
+        if self.index_map is not None:
+            return [self.index_map]
+        return None if self.element_exprs is None else self.element_exprs.ravel().tolist()
+
     @cached_property
     def index_map(self) -> Term | None:
         """The contents as a term over the coordinates."""
@@ -240,7 +247,11 @@ class TensorValue:
         return total
 
     def column(self, c: int) -> Term | None:
-        """Return element c along the last dim as a term over the coordinates of the others."""
+        """Return element c along the last dim as a term over the coordinates of the others.
+
+        >>> TensorValue.of(np.array([[1, 7], [3, 2], [5, 9]])).column(0)
+        2*x0 + 1
+        """
         if isinstance(self.content, np.ndarray) and self.is_integer:
             column = self.content[..., c]
             formula = fitted(column)

@@ -9,7 +9,7 @@ first row of those of NonZero never decreases, and neither do the least values t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import onnx_ir as ir
@@ -17,7 +17,16 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis.domain.broadcast_shapes import broadcast_shapes
 from onnx_scatterx.engine.analysis.domain.call import Call, Result, require, required
 from onnx_scatterx.engine.analysis.domain.tensor import ElementOf, TensorValue
-from onnx_scatterx.engine.terms import Elements, Term, coord, element, equals, term
+from onnx_scatterx.engine.terms import (
+    Elements,
+    Term,
+    coord,
+    element,
+    equals,
+    step,
+    term,
+    where,
+)
 from onnx_scatterx.operators import described, those
 
 
@@ -57,7 +66,7 @@ OF_SHAPES: dict[str, Callable[[Call], Result]] = {
 
 
 def pad(call: Call) -> Result:
-    """Transfer the shape of a Pad whose contents are not followed."""
+    """Transfer the shape of a Pad, and integers behind or in front of which is one constant."""
     x = call.known(0)
     if call.version < 11:
         amounts = [term(i) for i in call.integers("pads") or []]
@@ -76,7 +85,31 @@ def pad(call: Call) -> Result:
     result = list(x.dims)
     for i, axis in enumerate(axes):
         result[axis] = result[axis] + amounts[i] + amounts[i + len(axes)]
-    return [TensorValue(x.dtype, tuple(result))]
+    return [TensorValue(x.dtype, tuple(result), _padded(call, x, axes, amounts))]
+
+
+def _padded(call: Call, x: TensorValue, axes: Sequence[int], amounts: list[Term]) -> Term | None:
+    """Return the elements of a Pad of integers by a constant, along one axis.
+
+    Element ``i`` is ``x[i - before]`` if this lies within ``x``, and the constant otherwise.
+    """
+    fill = call.input(2) if call.version >= 11 else None
+    number = term(0) if fill is None else fill.scalar
+    plain = call.version >= 11 and call.string("mode", "constant") == "constant"
+    pairs = {d: amounts[i :: len(axes)] for i, d in enumerate(axes)}
+    known = {d: [n.constant for n in pair] for d, pair in pairs.items()}
+    padded = [d for d, pair in known.items() if pair != [0, 0]]
+    if x.index_map is None or number is None or not plain or len(padded) != 1:
+        return None
+    if len(amounts) != 2 * len(axes):
+        return None
+    (axis,) = padded
+    before, behind = known[axis]
+    if before is None or behind is None or min(before, behind) < 0 or len(pairs) != len(axes):
+        return None
+    at = coord(axis) - before
+    inside = step(at) if behind == 0 else step(at) - step(at - x.dims[axis])
+    return where(inside, x.index_map.at({axis: at}), number)
 
 
 _SCALES, _SIZES = 2, 3  # the places of the inputs since operator set 11

@@ -12,7 +12,16 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import NotKnownError, Scope
 from onnx_scatterx.engine.device import is_of_any_sign
-from onnx_scatterx.engine.write.forms import arithmetic, casts, merged, movement, rows
+from onnx_scatterx.engine.write.forms import (
+    arithmetic,
+    casts,
+    joined,
+    masks,
+    merged,
+    movement,
+    rows,
+    views,
+)
 from onnx_scatterx.engine.write.forms.request import Request, folded, written
 from onnx_scatterx.operators import those
 from onnx_scatterx.text import Missing, Reason, Refusal, RefusedError
@@ -58,9 +67,15 @@ FORMS: dict[str, Forms] = {
     "Gather": _forms(2, rows.from_start, rows.gathered_slices, attributes=("axis",)),
     "GatherElements": _forms(2, rows.from_start, attributes=("axis",)),
     "GatherND": _forms(
-        2, rows.gathered_rows, rows.listed_rows, rows.from_start, attributes=("batch_dims",)
+        2,
+        rows.gathered_box,
+        rows.gathered_rows,
+        rows.listed_rows,
+        rows.from_start,
+        attributes=("batch_dims",),
     ),
     **dict.fromkeys(("Greater", "Less"), _forms(2, arithmetic.swapped)),
+    **dict.fromkeys(("GreaterOrEqual", "LessOrEqual"), _forms(2)),
     "Identity": _forms(1, movement.same_shape),
     "IsNaN": _forms(1, arithmetic.is_nan),
     "Mod": _forms(2, arithmetic.remainder, attributes=("fmod",)),
@@ -72,7 +87,7 @@ FORMS: dict[str, Forms] = {
     "ScatterND": _forms(3, rows.from_start, attributes=("reduction",)),
     "Slice": _forms(5, movement.strided_slice),
     **dict.fromkeys(("Squeeze", "Unsqueeze"), _forms(2, movement.reshape, attributes=("axes",))),
-    "Where": _forms(3, movement.expanded_where),
+    "Where": _forms(3, masks.chosen, movement.expanded_where),
 }
 _FIRST: tuple[Form, ...] = (folded, merged.merged, written)
 _HAVE_FORMS = frozenset({*FORMS, *those(lambda row: row.widens), *merged.MERGES, *merged.RESHAPES})
@@ -115,31 +130,61 @@ def other_form(request: Request) -> ir.Value | None:
         within.discard(op)
 
 
+READERS: dict[str, Form] = {"Gather": joined.joined_rows}
+"""The forms of an operator that do not read a node that the target does not take."""
+
+
+def is_refused(w: Writer, node: ir.Node, scope: Scope) -> bool:
+    """Return whether the target does not take a node of the graph, for which there are forms."""
+    return _refused(w, node, scope, set())[0] is not None
+
+
+def _refused(
+    w: Writer, node: ir.Node, scope: Scope, refused: set[ir.Value]
+) -> tuple[Request | None, bool]:
+    """Return a node that needs another form, and whether the target objects to it as it is."""
+    value = node.outputs[0]
+    dtype, merges = scope.of(value).dtype, merged.ends(value, scope, w.target.max_rank)
+    given = {name: attribute.value for name, attribute in node.attributes.items()}
+    inputs, of_any_sign = list(node.inputs), is_of_any_sign(node)
+    request = w.request(node.op_type, inputs, dtype, given, of_any_sign=of_any_sign)
+    if request is None:
+        return None, False
+    objected = any(request.use.objections(w.target))
+    around = not refused.isdisjoint(inputs) and node.op_type in READERS
+    is_taken = not (objected or around or (merges and request.use.rank > request.most_dims))
+    return (None if is_taken else request), objected
+
+
 def instead_of(
     w: Writer,
     node: ir.Node,
     scope: Scope,
     *,
     may: Callable[[Fragment], bool],
+    refused: set[ir.Value],
 ) -> Fragment | None:
     """Return another form that the target takes instead of a node of the graph, before it.
 
     Returns None if the target takes the node, or no other form of it, or if
     the form ``may`` not be written. A node of too many dims is written on merged axes, if nothing
-    needs its result with all its dims. ``scope`` has what is known of the graph.
+    needs its result with all its dims. ``scope`` has what is known of the graph. The results of
+    nodes that have no other form are added to those that are ``refused``; a node that reads one
+    may be written in a form that does not read it.
     """
-    op, inputs, value = node.op_type, list(node.inputs), node.outputs[0]
-    dtype, merges = scope.of(value).dtype, merged.ends(value, scope, w.target.max_rank)
-    given = {name: attribute.value for name, attribute in node.attributes.items()}
-    request = w.request(op, inputs, dtype, given, of_any_sign=is_of_any_sign(node))
+    request, objected = _refused(w, node, scope, refused)
     if request is None:
         return None
-    rank, objected = request.use.rank, any(request.use.objections(w.target))
-    if not objected and not (merges and rank > request.most_dims):
-        return None
+    op, inputs, dtype, given = request.op, request.inputs, request.dtype, request.attributes
+    value, rank = node.outputs[0], request.use.rank
+    around = None if refused.isdisjoint(inputs) else READERS.get(op)
 
     def write() -> ir.Value:
-        result = attempted(partial(merged.merged, through=True), request)
+        result = None if around is None else attempted(around, request)
+        if result is None:
+            result = attempted(partial(merged.merged, through=True), request)
+        if result is None and rank > request.most_dims:
+            result = attempted(views.view, request)
         if result is None and not objected:
             raise RefusedError(Reason.RANK, Missing((op,), w.target.name))
         return result or w.spelled_node(op, inputs, dtype, **given)
@@ -147,4 +192,7 @@ def instead_of(
     as_output = value.is_graph_output()
     write = w.narrowed(write, dtype, as_output=as_output)
     nodes = w.fragment_of(write, as_output=as_output, given_rank=rank)
-    return None if isinstance(nodes, Refusal) or not may(nodes) else nodes
+    if isinstance(nodes, Refusal) or not may(nodes):
+        refused.update([value] if objected else [])
+        return None
+    return nodes

@@ -26,8 +26,8 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis import NotKnownError, require, required
 from onnx_scatterx.engine.terms import maximum
 from onnx_scatterx.engine.write.abstract_values import IndexOf
-from onnx_scatterx.engine.write.forms.casts import EXACT, bounds
-from onnx_scatterx.engine.write.forms.request import Request
+from onnx_scatterx.engine.write.forms.casts import EXACT
+from onnx_scatterx.engine.write.forms.request import Request, bounds
 
 _INTEGERS = (ir.DataType.INT64, ir.DataType.INT32)
 _FLOAT = ir.DataType.FLOAT

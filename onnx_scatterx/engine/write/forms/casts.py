@@ -8,14 +8,13 @@ Holds for bools, and for integers if they and the result are known to fit into t
 
 from __future__ import annotations
 
-import math
+from dataclasses import replace
 
-import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import TensorValue, require, required
-from onnx_scatterx.engine.budget import LimitError
-from onnx_scatterx.engine.write.forms.request import Request
+from onnx_scatterx.engine.device import is_refused
+from onnx_scatterx.engine.write.forms.request import Request, bounds
 from onnx_scatterx.operators import EVERY, OPERATORS
 
 _T = ir.DataType
@@ -34,7 +33,7 @@ def by_another_type(request: Request) -> ir.Value:
     indices = row.moves or row.chooses or EVERY
     data = [t for i, t in enumerate(request.known) if i in indices and t is not None]
     dtype, compares = required(data[0].dtype), row.compares
-    require(w.target.has(request.op), not w.target.limits_of(request.op).takes_type(dtype))
+    require(w.target.has(request.op), _is_refused_of(dtype, dtype, request))
     held = data if compares else [*data, request.result]
     kinds = (k for k in _OTHERS.get(dtype, ()) if _serves(k, dtype, held, request))
     kind = required(next(kinds, None))
@@ -54,6 +53,8 @@ def _serves(kind: _T, dtype: _T, held: list[TensorValue], request: Request) -> b
         return False
     if not request.runs(request.op, kind):
         return False
+    if _is_refused_of(kind, dtype, request):
+        return False
     if dtype == _T.BOOL:
         return request.op not in ("Add", "Sub", "Mul", "Max", "Min")
     limit = EXACT if kind == _T.FLOAT else (1 << (kind.bitwidth - 1)) - 1
@@ -61,27 +62,23 @@ def _serves(kind: _T, dtype: _T, held: list[TensorValue], request: Request) -> b
     return all(b is not None and -limit <= b[0] and b[1] <= limit for b in ranges)
 
 
+def _is_refused_of(kind: _T, dtype: _T, request: Request) -> bool:
+    """Return whether the target refuses the node because its element type is ``kind``."""
+    limits, use = request.writer.target.limits_of(request.op), request.use
+    if not limits.takes_type(kind):
+        return True
+    inputs = [None if t is None else _of_kind(t, kind, dtype) for t in use.inputs]
+    outputs = [_of_kind(t, kind, dtype) for t in use.outputs]
+    of_kind = replace(use, inputs=inputs, outputs=outputs)
+    return any(r.types is not None and is_refused(of_kind, r) for r in limits.refused)
+
+
+def _of_kind(given: TensorValue, kind: _T, dtype: _T) -> TensorValue:
+    return replace(given, dtype=kind) if given.dtype == dtype else given
+
+
 def _cast(value: ir.Value, kind: _T, request: Request) -> ir.Value:
     w, tensor = request.writer, request.constant(value)
     if tensor is not None:
         return w.constant(tensor.numpy().astype(kind.numpy()), kind)
     return w.node("Cast", [value], kind, to=kind.value)
-
-
-def bounds(known: TensorValue | None, request: Request) -> tuple[int, int] | None:
-    """Return the least and the largest number that an element may be, or None."""
-    if known is None or not known.is_integer:
-        return None
-    if known.constant is not None:
-        numbers = np.asarray(known.constant).astype(object).ravel()
-        return (int(min(numbers)), int(max(numbers))) if numbers.size else (0, 0)
-    if known.index_map is None or known.shape is None:
-        return None
-    inside = request.writer.facts.assuming(extents=dict(enumerate(known.shape)))
-    try:
-        low, high = inside.interval(known.index_map)
-    except LimitError:
-        return None
-    least, most = known.index_map.within_axes()
-    low, high = max(low, least), min(high, most)
-    return None if math.isinf(low) or math.isinf(high) else (int(low), int(high))

@@ -19,10 +19,11 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import Scope, require, required
 from onnx_scatterx.engine.write.forms.request import Request
-from onnx_scatterx.operators import described, those
+from onnx_scatterx.operators import OPERATORS, Kinds, described, those
 
 RESHAPES = those(lambda row: row.keeps_order)
 _SMALL = 1 << 10  # elements of a constant that gets its new shape here
+_LARGE = 1 << 20  # the same, if the target does not take its dims
 
 
 class _Merged(NamedTuple):
@@ -49,16 +50,20 @@ def merged(request: Request, *, through: bool = False) -> ir.Value:
     def shaped(x: ir.Value | None, shape: Sequence[int]) -> ir.Value:
         assert x is not None
         tensor = request.constant(x)
-        if tensor is not None and math.prod(shape) <= _SMALL:
-            return w.constant(np.ascontiguousarray(tensor.numpy().reshape(shape)), request.dtype)
-        return request.reshape(_source(x) if through else x, shape)
+        large = tensor is not None and len(tensor.shape) > most
+        if tensor is not None and math.prod(shape) <= (_LARGE if large else _SMALL):
+            return w.constant(np.ascontiguousarray(tensor.numpy().reshape(shape)), w.dtype_of(x))
+        source = _source(x) if through else x
+        if request.of(source).static_shape == tuple(shape):
+            return source
+        return w.node("Reshape", [source, w.constant(list(shape))], w.dtype_of(x))
 
     if request.op in RESHAPES:
         x = request.input(0)
         require(through and len(result) <= most and _source(x) is not x)
         return shaped(x, result)
     merge, data = required(MERGES.get(request.op)), request.shape(0)
-    require(data)
+    require(data or merge is _elementwise)
     form = merge(request, data)
     require(max(map(len, form.shapes)) <= most)
     require(not any(0 in s for s in form.shapes))  # of a Reshape, 0 is the size that is there
@@ -142,11 +147,44 @@ def _tile(request: Request, shape: tuple[int, ...]) -> _Merged:
     return _Merged([_sizes(shape, runs)], [request.writer.constant(_sizes(counts, runs))])
 
 
+def _elementwise(request: Request, _: tuple[int, ...]) -> _Merged:
+    """Leave axes of one element out; if that is not enough, merge those that all inputs share.
+
+    x[1, 4, 2, 9, 9] + m[1, 4, 1, 9, 9]   =   x[4, 2, 9, 9] + m[4, 1, 9, 9]
+    """
+    result, kind = request.sizes, required(request.known_of(0).dtype)
+    require(_kind_of(kind) in OPERATORS[request.op].alike)
+    count = range(len(request.inputs))
+    own = [(*(1,) * (len(result) - len(request.shape(i))), *request.shape(i)) for i in count]
+    axes = [d for d, n in enumerate(result) if n != 1]
+    runs = [[d] for d in axes]
+    if len(axes) > request.most_dims:
+        runs = [list(run) for _, run in groupby(axes, lambda d: [shape[d] == 1 for shape in own])]
+    require(runs)
+    return _Merged([_sizes(shape, runs) for shape in own], attributes=request.attributes)
+
+
+def _kind_of(dtype: ir.DataType) -> Kinds:
+    if dtype == ir.DataType.BOOL:
+        return Kinds.BOOL
+    if dtype in (ir.DataType.FLOAT, ir.DataType.FLOAT16):
+        return Kinds.FLOAT
+    if dtype == ir.DataType.DOUBLE:
+        return Kinds.DOUBLE
+    return Kinds.INTEGER if dtype.is_integer() else Kinds.NONE
+
+
 MERGES: Mapping[str, _Merge] = {
+    "Add": _elementwise,
     "Concat": _concat,
+    "Div": _elementwise,
     "Expand": _expand,
     "Gather": _gather,
+    "Max": _elementwise,
+    "Min": _elementwise,
+    "Mul": _elementwise,
     "Slice": _slice,
+    "Sub": _elementwise,
     "Tile": _tile,
     "Transpose": _transpose,
 }

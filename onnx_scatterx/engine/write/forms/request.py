@@ -7,17 +7,20 @@ take, ends it (``NotKnownError``). So a form asks before it writes.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import onnx.defs
 import onnx.helper
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import TensorValue, require, required
+from onnx_scatterx.engine.budget import LimitError
 from onnx_scatterx.engine.device import Use
 from onnx_scatterx.graphs import constant
+from onnx_scatterx.operators import OPERATORS
 
 if TYPE_CHECKING:
     from onnx_scatterx.engine.write.writer import Writer
@@ -34,6 +37,7 @@ class Request:
     known: Sequence[TensorValue | None]
     result: TensorValue
     writer: Writer = field(repr=False)
+    of: Callable[[ir.Value], TensorValue] = field(repr=False)  # what is known of any value
     of_any_sign: bool = False
 
     @property
@@ -126,6 +130,56 @@ class Request:
         return min((rank for rank in limits if rank is not None), default=math.inf)
 
 
+def bounds(known: TensorValue | None, request: Request) -> tuple[int, int] | None:
+    """Return the least and the largest number that an element may be, or None."""
+    if known is None or not known.is_integer:
+        return None
+    if known.constant is not None:
+        return _ends(known.constant)
+    if known.index_map is None or known.shape is None:
+        return None
+    inside = request.writer.facts.assuming(extents=dict(enumerate(known.shape)))
+    try:
+        low, high = inside.interval(known.index_map)
+    except LimitError:
+        return None
+    least, most = known.index_map.within_axes()
+    low, high = max(low, least), min(high, most)
+    return None if math.isinf(low) or math.isinf(high) else (int(low), int(high))
+
+
+def _ends(array: np.ndarray) -> tuple[int, int]:
+    numbers = np.asarray(array).astype(object).ravel()
+    return (int(min(numbers)), int(max(numbers))) if numbers.size else (0, 0)
+
+
+def decided(request: Request) -> bool:
+    """Return what a comparison with constants says of all elements, if it says the same of all."""
+    kinds = [known is not None and known.constant is not None for known in request.known]
+    require(len(kinds) == 2, OPERATORS[request.op].compares, sum(kinds) == 1)
+    tensor, numbers = (request.known_of(kinds.index(which)) for which in (False, True))
+    elements, shape = required(tensor.terms), required(tensor.shape)
+    require(tensor.is_integer, numbers.is_integer)
+    (low, high), facts = _ends(required(numbers.constant)), request.writer.facts
+    inside = facts.assuming(extents=dict(enumerate(shape)))
+
+    def are_below(margin: int) -> bool:
+        return all(inside.is_nonnegative(low - term - margin) for term in elements)
+
+    def are_above(margin: int) -> bool:
+        return all(inside.is_nonnegative(term - high - margin) for term in elements)
+
+    if request.op == "Equal":
+        require(are_above(1) or are_below(1))
+        return False
+    or_equal = request.op.endswith("OrEqual")
+    if_below = request.op.startswith("Less") is kinds[1]
+    if are_below(if_below is not or_equal):
+        return if_below
+    require(are_above(if_below is or_equal))
+    return not if_below
+
+
 _MOST = 1 << 16  # elements of a constant that replaces a node
 
 
@@ -134,15 +188,25 @@ def folded(request: Request) -> ir.Value:
     result = request.result
     require(result.is_integer)
     require(math.prod(request.sizes) <= _MOST)
-    return request.writer.constant(required(result.constant), result.dtype)
+    known = result.constant
+    if known is None and OPERATORS[request.op].compares:
+        known = np.full(request.sizes, decided(request))
+    return request.writer.constant(required(known), result.dtype)
 
 
 def written(request: Request) -> ir.Value:
-    """Write the defaults of attributes that the target wants to read."""
+    """Write the defaults that the target wants to read, and none that it must not read."""
     op, w = request.op, request.writer
-    missing = w.target.limits_of(op).written.difference(request.attributes)
-    require(missing, w.target.has(op))
+    limits = w.target.limits_of(op)
+    missing = limits.written.difference(request.attributes)
+    unwanted = limits.unwritten.intersection(request.attributes)
+    require(missing or unwanted)
     known = onnx.defs.get_schema(op, w.version, "").attributes
-    added = {a: onnx.helper.get_attribute_value(known[a].default_value) for a in sorted(missing)}
-    added = {a: v.decode() if isinstance(v, bytes) else v for a, v in added.items()}
-    return w.spelled_node(op, request.inputs, request.dtype, **request.attributes, **added)
+    named = sorted(missing | unwanted)
+    given = {a: onnx.helper.get_attribute_value(known[a].default_value) for a in named}
+    given = {a: v.decode() if isinstance(v, bytes) else v for a, v in given.items()}
+    require(*(request.attributes[a] == given[a] for a in unwanted))
+    left = {a: v for a, v in request.attributes.items() if a not in unwanted}
+    added = {a: v for a, v in given.items() if a in missing}
+    require(not any(replace(request, attributes=left | added).use.objections(w.target)))
+    return w.spelled_node(op, request.inputs, request.dtype, **left, **added)

@@ -5,6 +5,7 @@
     Gather(x, [2, 3, 0])            =   Concat(x[2:4], x[0:1])
     GatherND(x, [[2], [3], [0]])    =   Gather(x, [2, 3, 0])
     GatherND(x, i)                  =   Gather(x, Squeeze(i, -1))           i of one column
+    GatherND(x, [[0, 1], [0, 2]])   =   Reshape(x[0:1, 1:3], [2])           i is a box, row by row
 
 They hold if the sizes are known numbers; the first two also for the other gathers and scatters. The
 last one holds if no row is empty: else GatherND checks no index.
@@ -48,6 +49,8 @@ def from_start(request: Request) -> ir.Value:
         at = w.node("Where", [w.node("Less", [at, zero], ir.DataType.BOOL), end, at], dtype)
         at = w.node("Max", [at, zero], dtype)  # it is not negative: the node checks its indices
     inputs = [request.inputs[0], at, *request.inputs[2:]]
+    other = required(w.request(request.op, inputs, request.dtype, request.attributes))
+    require(not any(other.use.objections(w.target)))
     return w.spelled_node(request.op, inputs, request.dtype, **request.attributes)
 
 
@@ -82,6 +85,26 @@ def gathered_rows(request: Request) -> ir.Value:
         return _slices(request, rows, 0, shape[0])
     w = request.writer
     return w.node("Gather", [request.inputs[0], w.constant(rows, _INT64)], dtype, axis=0)
+
+
+def gathered_box(request: Request) -> ir.Value:
+    """Take a box at constant indices, which list it row by row, by a Slice and a Reshape."""
+    shape, indices = request.shape(0), _constant_indices(request)
+    require(indices.ndim, indices.size, not request.attributes.get("batch_dims", 0))
+    columns = indices.shape[-1]
+    sizes = np.array(shape[:columns])
+    require(columns, 0 not in shape, (-sizes <= indices).all(), (indices < sizes).all())
+    points = np.where(indices < 0, indices + sizes, indices).reshape(-1, columns)
+    starts, ends = points[0], points[-1] + 1
+    require((starts < ends).all(), math.prod(ends - starts) == len(points))
+    box = np.indices(ends - starts).reshape(columns, -1).T + starts
+    require((box == points).all(), request.kind, request.takes("Reshape"))
+    x = request.input(0)
+    for axis, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
+        if (start, end) != (0, shape[axis]):
+            require(request.takes("Slice"))
+            x = request.cut(x, axis, start, end)
+    return request.reshape(x, request.sizes)
 
 
 def _slices(request: Request, indices: np.ndarray, axis: int, size: int) -> ir.Value:

@@ -23,7 +23,7 @@ class Ncnn(Adapter):
     """Converts the file for the sizes of the inputs."""
 
     name = "ncnn"
-    packages = ("ncnn", "pnnx")
+    packages = ("--no-deps", "ncnn", "pnnx", "numpy")  # pnnx asks for PyTorch, and needs none
 
     def version(self) -> str:
         from importlib.metadata import version

@@ -24,7 +24,7 @@ class Qnn(Adapter):
 
     name = "qnn"
     packages = ("onnxruntime", "onnxruntime-qnn")
-    tolerance = 5e-3  # the HTP computes in float16, and its Exp is off by up to 2e-3
+    float16 = True
 
     def version(self) -> str:
         import onnxruntime

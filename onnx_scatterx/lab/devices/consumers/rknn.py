@@ -28,7 +28,7 @@ class Rknn(Adapter):
 
     name = "rknn"
     packages = ("rknn-toolkit2", "setuptools==80.9.0")  # the last setuptools with pkg_resources
-    tolerance = 1e-3  # the NPU computes in float16
+    float16 = True
     platform = "rk3588"
 
     def version(self) -> str:
@@ -52,7 +52,8 @@ class Rknn(Adapter):
                     done, raised = False, _last_line(str(error))
                 text = _COLOUR.sub("", printed())
             if not done:
-                return Answer("refused", message=raised or _reason(text), node=_node(text))
+                message = "; ".join(filter(None, [raised or _reason(text), _switch(text)]))
+                return Answer("refused", message=message, node=_node(text))
             host, layers = _on_cpu(text)
             with captured() as printed:
                 outputs = toolkit.inference(
@@ -95,6 +96,12 @@ def _reason(text: str) -> str:
     ]
     raised = [line for line in telling if re.match(r"\w*(Error|Exception)\b", line)]
     return str((raised or telling or ["no reason given"])[0])
+
+
+def _switch(text: str) -> str:
+    """Return the option that the toolkit names against a rule of its own that failed."""
+    match = re.search(r"disable_rules\s*=\s*\[[^]]*\]", text)
+    return "" if match is None else f"the compiler says: rknn.config({match[0]})"
 
 
 def _last_line(text: str) -> str:

@@ -42,15 +42,20 @@ class Builder:
         self.stored[name] = np.asarray(array).astype(dtype)
         return name
 
-    def given(self, dtype: str, dims: Dims) -> str:
+    def given(self, dtype: str, dims: Dims, name: str = "") -> str:
         """Return an input of the graph."""
-        name = f"x{len(self.inputs)}"
+        name = name or f"x{len(self.inputs)}"
         self.inputs[name] = dtype, dims
         return name
 
     def node(self, op: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
         """Return the output of a new node."""
         return self.several(op, *inputs, count=1, domain=domain, **attributes)[0]
+
+    def give_out(self, x: str, name: str, dtype: str | None = None) -> None:
+        """Let a value be an output of the graph, under a name."""
+        self.nodes.append(helper.make_node("Identity", [x], [name]))
+        self.outputs[name] = dtype
 
     def cast(self, x: str, dtype: str) -> str:
         """Return a tensor of another type."""

@@ -1,0 +1,43 @@
+"""Whether a compiler has the faults that its profile avoids: each pattern without its form."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import onnx.parser
+
+import onnx_scatterx
+from onnx_scatterx.lab.devices.checking import check
+from onnx_scatterx.lab.devices.consumer import Consumer
+from onnx_scatterx.targets.catalogue import target_of
+
+_HEAD = '<ir_version: 8, opset_import: ["" : 17]> g '
+_SMALL = {
+    "relu_behind_softmax": """(float[1, 2, 8, 6] k, float[1, 2, 6, 4] v) => (float[1, 2, 6, 4] y)
+        <int64[4] s = {1, 2, 6, 8}, float[1] c = {0.3}, float two = {2}> {
+            q = Expand (c, s)  w = MatMul (q, k)  p = Softmax (w)  m = MatMul (p, v)
+            y = Mul (m, two) }""",
+    "slice_before_reshape": """(float[1, 16, 4, 20] x) => (float[1, 2, 20] y)
+        <float[1, 16, 1, 1] w = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
+         int64[3] s = {1, 4, 20}, int64[1] zero = {0}, int64[1] two = {2}, int64[1] four = {4},
+         int64[1] one = {1}> {
+            p = Softmax <axis = 1> (x)  m = Conv (p, w)  r = Reshape (m, s)
+            a = Slice (r, zero, two, one)  b = Slice (r, two, four, one)  y = Sub (a, b) }""",
+}
+
+
+def told(consumer: Consumer, models: Sequence[Path], python: str | None) -> Iterator[str]:
+    """Yield what a compiler says of each model, without the form that avoids a fault."""
+    target = target_of(consumer.name)
+    for fault in target.faults:
+        others = replace(target, faults=tuple(f for f in target.faults if f is not fault))
+        small = onnx.parser.parse_model(_HEAD + _SMALL[fault.form])
+        yield f"{fault.form}, small: {check(small, consumer, python=python)}"
+        for path in models:
+            with tempfile.TemporaryDirectory() as directory:
+                out = Path(directory, path.name)
+                onnx_scatterx.optimize(path, target=others).save(out)
+                yield f"{fault.form}, {path.name}: {check(out, consumer, python=python)}"

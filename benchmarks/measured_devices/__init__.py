@@ -1,0 +1,1 @@
+"""What others measured of devices, as profiles: tables of single nodes, compiled and run."""

@@ -1,0 +1,184 @@
+"""Whether a use is one that a target refuses, fact by fact (``RefusedUse`` has the facts)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx.defs
+import onnx.helper
+
+from onnx_scatterx.engine.analysis import TensorValue
+from onnx_scatterx.operators import OPERATORS
+from onnx_scatterx.targets import RefusedUse
+
+if TYPE_CHECKING:
+    from onnx_scatterx.engine.device.uses import Use
+
+
+def is_refused(use: Use, refused: RefusedUse) -> bool:
+    """Return whether all that is said of a refused use holds for a use.
+
+    >>> from onnx_scatterx.engine.device.uses import Use
+    >>> import onnx_ir as ir
+    >>> line = TensorValue.of(np.zeros((2, 2)))
+    >>> pad = Use("Pad", [line, TensorValue.of(np.array([0, 1, 0, 0]))], [line])
+    >>> is_refused(pad, RefusedUse(uneven=True)), is_refused(pad, RefusedUse(ranks=frozenset({3})))
+    (True, False)
+    """
+    given = ((name, getattr(refused, name)) for name in _FACTS)
+    said = ((_FACTS[name], value) for name, value in given if value is not None)
+    return all(fact(use, value) for fact, value in said) and all(
+        _value_of(use, name) in values for name, values in refused.attributes
+    )
+
+
+def _has_type(use: Use, types: frozenset[str]) -> bool:
+    return use.dtype is not None and use.dtype.name.lower() in types
+
+
+def _has_index_type(use: Use, types: frozenset[str]) -> bool:
+    places = OPERATORS[use.op_type].sizes or (OPERATORS[use.op_type].signed_input,)
+    given = _input(use, next(iter(places)))
+    return given is not None and given.dtype is not None and given.dtype.name.lower() in types
+
+
+def _has_scalars(use: Use, wanted: bool) -> bool:
+    inputs = [t for i, t in enumerate(use.inputs) if t is not None and not _is_constant(use, i)]
+    return wanted == any(t.shape == () for t in [*inputs, *use.outputs])
+
+
+def _names_axes(use: Use, least: int) -> bool:
+    """Return whether a node names so many axes; one without axes names all."""
+    place = 3 if use.op_type == "Slice" else 1
+    axes, data = _input(use, place), _input(use, 0)
+    if axes is None and "axes" in use.attributes:
+        return len(use.attributes["axes"]) >= least
+    if axes is None:
+        return data is None or data.rank is None or data.rank >= least
+    count = axes.static_shape
+    return count is None or int(np.prod(count)) >= least
+
+
+def _has_step(use: Use, steps: frozenset[int]) -> bool:
+    given = _input(use, 4)
+    if given is None:
+        return 1 in steps
+    if given.constant is None:
+        return True
+    return any(max(int(s), -1) in steps for s in given.constant.ravel())
+
+
+def _begins_last(use: Use, wanted: bool) -> bool:
+    data, starts, axes = (_input(use, i) for i in (0, 1, 3))
+    sizes = None if data is None else data.static_shape
+    if sizes is None or starts is None or starts.constant is None:
+        return True
+    at = range(len(sizes)) if axes is None else axes.constant
+    if at is None:
+        return True
+    pairs = zip(starts.constant.ravel(), np.ravel(at), strict=True)
+    return wanted == any(int(s) in (-1, sizes[int(a)] - 1) for s, a in pairs)
+
+
+def _has_zeros(use: Use, wanted: bool) -> bool:
+    shape = _input(use, 1)
+    return shape is None or shape.constant is None or wanted == bool((shape.constant == 0).any())
+
+
+def _has_columns(use: Use, columns: frozenset[int]) -> bool:
+    indices = _input(use, 1)
+    shape = None if indices is None else indices.static_shape
+    return not shape or shape[-1] in columns
+
+
+def _is_uneven(use: Use, wanted: bool) -> bool:
+    pads = _input(use, 1)
+    if pads is None or pads.constant is None:
+        return True
+    before, behind = np.split(pads.constant, 2)
+    return wanted == bool((before != behind).any())
+
+
+def _lacks(use: Use, names: frozenset[str]) -> bool:
+    known = onnx.defs.get_schema(use.op_type).attributes if onnx.defs.has(use.op_type) else {}
+    is_lacked = any(name in known and name not in use.attributes for name in names)
+    return is_lacked or any(_input(use, i) is None for i in _places(use, names))
+
+
+def _has_constant(use: Use, names: frozenset[str]) -> bool:
+    return any(_input(use, i) is not None and _is_constant(use, i) for i in _places(use, names))
+
+
+def _has_computed(use: Use, names: frozenset[str]) -> bool:
+    places = _places(use, names)
+    return any(_input(use, i) is not None and not _is_constant(use, i) for i in places)
+
+
+def _has_whole(use: Use, names: frozenset[str]) -> bool:
+    result = use.outputs[0].shape if use.outputs else None
+    given = [_input(use, i) for i in _places(use, names)]
+    shapes = [t.shape for t in given if t is not None]
+    return result is None or any(shape is None or shape == result for shape in shapes)
+
+
+def _has_ranks(use: Use, rank_of: tuple[tuple[str, frozenset[int]], ...]) -> bool:
+    for name, ranks in rank_of:
+        given = [_input(use, i) for i in _places(use, frozenset({name}))]
+        if not any(t is not None and (t.rank is None or t.rank in ranks) for t in given):
+            return False
+    return True
+
+
+_FACTS: dict[str, Callable[[Use, Any], bool]] = {
+    "types": _has_type,
+    "index_types": _has_index_type,
+    "ranks": lambda use, ranks: use.rank in ranks,
+    "scalars": _has_scalars,
+    "axes": _names_axes,
+    "steps": _has_step,
+    "last": _begins_last,
+    "zeros": _has_zeros,
+    "columns": _has_columns,
+    "uneven": _is_uneven,
+    "absent": _lacks,
+    "constant": _has_constant,
+    "computed": _has_computed,
+    "whole": _has_whole,
+    "rank_of": _has_ranks,
+}
+
+
+def _input(use: Use, i: int) -> TensorValue | None:
+    return use.inputs[i] if i < len(use.inputs) else None
+
+
+def _is_constant(use: Use, i: int) -> bool:
+    """Return whether an input is a constant, or follows from constants: every compiler folds it."""
+    given = _input(use, i)
+    known = given is not None and given.constant is not None
+    return known or (i < len(use.is_constant) and use.is_constant[i])
+
+
+def _places(use: Use, names: frozenset[str]) -> list[int]:
+    """Return the places of inputs with some names in ONNX's newest schema."""
+    if not onnx.defs.has(use.op_type):
+        return []
+    inputs = onnx.defs.get_schema(use.op_type).inputs
+    return [i for i, given in enumerate(inputs) if given.name in names]
+
+
+def _value_of(use: Use, name: str) -> Any:
+    """Return the value of an attribute, an axis counted from the start, or its default."""
+    value: Any = use.attributes.get(name)
+    if value is None and onnx.defs.has(use.op_type):
+        known = onnx.defs.get_schema(use.op_type).attributes.get(name)
+        if known is not None and known.default_value.name:
+            value = onnx.helper.get_attribute_value(known.default_value)
+    if isinstance(value, bytes):
+        value = value.decode()
+    rank = None if use.data is None else use.data.rank
+    if name == "axis" and isinstance(value, int) and value < 0 and rank is not None:
+        return value + rank
+    return value

@@ -1,0 +1,170 @@
+"""Moves through tensors of more dims than the target takes, as one view of the tensor before them.
+
+    Squeeze(Split(Transpose(Reshape(x[b, n, 3 * h * d], [b, n, 3, h, d])))[1])
+        =   Transpose(Reshape(x[:, :, h * d : 2 * h * d], [b, n, h, d]))
+
+The axes of such a tensor are numbers and strides of elements of ``x``. Holds if the sizes are known
+numbers, and if the elements are consecutive on each axis of ``x``: then they are a Slice of ``x``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.engine.analysis import require, required
+from onnx_scatterx.engine.write.forms.request import Request
+from onnx_scatterx.operators import described
+
+_MOST = 16  # nodes that are read through
+
+
+class _View(NamedTuple):
+    """Elements of a tensor: the first one, and for each axis a size and a stride."""
+
+    start: int
+    sizes: Sequence[int]
+    strides: Sequence[int]
+
+    @classmethod
+    def of(cls, shape: Sequence[int]) -> _View:
+        """Return all elements of a tensor."""
+        return cls(0, shape, [math.prod(shape[d + 1 :]) for d in range(len(shape))])
+
+    def cut(self, axis: int, start: int, size: int) -> _View:
+        """Return consecutive elements on one axis."""
+        sizes = [*self.sizes[:axis], size, *self.sizes[axis + 1 :]]
+        return _View(self.start + start * self.strides[axis], sizes, self.strides)
+
+    def without(self, axis: int) -> _View:
+        """Leave an axis of one element out."""
+        kept = [d for d in range(len(self.sizes)) if d != axis]
+        return self.permuted(kept)
+
+    def permuted(self, order: Sequence[int]) -> _View:
+        """Return the axes in another order."""
+        return _View(self.start, [self.sizes[d] for d in order], [self.strides[d] for d in order])
+
+    def reshaped(self, shape: Sequence[int]) -> _View:
+        """Return the same elements in another shape: axes are split, or merged if they may be."""
+        axes = [(n, s) for n, s in zip(self.sizes, self.strides, strict=True) if n != 1]
+        strides = []
+        for size in reversed(shape):
+            if size == 1:
+                strides.append(0)
+                continue
+            require(axes)
+            while axes[-1][0] % size:  # it takes the axis before, too
+                require(len(axes) > 1)
+                (outer, far), (inner, near) = axes[-2:]
+                require(far == inner * near)
+                axes[-2:] = [(outer * inner, near)]
+            number, stride = axes.pop()
+            strides.append(stride)
+            if number != size:
+                axes.append((number // size, stride * size))
+        require(not axes)
+        return _View(self.start, shape, strides[::-1])
+
+
+def view(request: Request) -> ir.Value:
+    """Write the result as a Transpose of a Reshape of a Slice of a tensor of fewer dims."""
+    most, w, result = request.most_dims, request.writer, request.sizes
+    require(
+        len(result) <= most,
+        0 not in result,
+        request.kind,
+        request.op
+        in ("Gather", "Reshape", "Slice", "Squeeze", "Transpose", "Unsqueeze", "Flatten"),
+    )
+    node = w.graph.insertion_point
+    require(node.op_type == request.op and node.domain == "")
+    chain, x = [(node, node.outputs[0])], required(node.inputs[0])
+    while required(request.of(x).rank) > most:
+        maker = required(x.producer())
+        require(len(chain) < _MOST, maker.domain == "")
+        chain.append((maker, x))
+        x = required(maker.inputs[0])
+    shape = required(request.of(x).static_shape)
+    require(0 not in shape)
+    found = _View.of(shape)
+    for maker, value in reversed(chain):
+        found = _moved(request, found, maker, value)
+    require(tuple(found.sizes) == tuple(result))
+    return _written(request, x, shape, found)
+
+
+def _moved(request: Request, view: _View, node: ir.Node, value: ir.Value) -> _View:
+    """Return the view that a node makes of a view."""
+    w, op = request.writer, node.op_type
+    if described(node).keeps_order:
+        own = request.sizes if value is w.graph.insertion_point.outputs[0] else None
+        return view.reshaped(own or required(request.of(value).static_shape))
+    if op == "Transpose":
+        perm = node.attributes.get("perm")
+        return view.permuted(range(len(view.sizes))[::-1] if perm is None else perm.as_ints())
+    constants = [None if v is None else request.of(v).constant for v in node.inputs[1:]]
+    if op == "Gather":
+        axis, at = _axis(node, view), required(constants[0])
+        require(at.ndim == 0)
+        index = int(at)
+        return view.cut(axis, index % view.sizes[axis], 1).without(axis)
+    if op == "Split":
+        axis, before = _axis(node, view), 0
+        for output in node.outputs:
+            size = required(request.of(output).static_shape)[axis]
+            if output is value:
+                return view.cut(axis, before, size)
+            before += size
+    require(op == "Slice", w.version >= 10, all(c is not None for c in constants))
+    starts, ends = ([int(n) for n in required(c)] for c in constants[:2])
+    named = required(constants[2]) if len(constants) > 2 else np.arange(len(starts))
+    axes = [int(n) for n in named]
+    require(len(constants) < 4 or (required(constants[3]) == 1).all())
+    for d, start, end in zip(axes, starts, ends, strict=True):
+        axis = d % len(view.sizes)
+        size = view.sizes[axis]
+        first, last, _ = slice(start, end).indices(size)
+        require(first < last)
+        view = view.cut(axis, first, last - first)
+    return view
+
+
+def _axis(node: ir.Node, view: _View) -> int:
+    given = node.attributes.get("axis")
+    return 0 if given is None else given.as_int() % len(view.sizes)
+
+
+def _written(request: Request, x: ir.Value, shape: Sequence[int], view: _View) -> ir.Value:
+    """Write a view: on each axis of the tensor, its axes cover consecutive elements."""
+    w, whole, result = request.writer, _View.of(shape), request.sizes
+    inner = [d for d, n in enumerate(view.sizes) if n != 1]
+    ordered: list[int] = []
+    left, start = list(inner), view.start
+    for axis, (size, stride) in enumerate(zip(whole.sizes, whole.strides, strict=True)):
+        first, start = divmod(start, stride)
+        ours = [d for d in left if stride <= view.strides[d] < stride * size]
+        ours.sort(key=lambda d: -view.strides[d])
+        next_stride = stride
+        for d in reversed(ours):
+            require(view.strides[d] == next_stride)
+            next_stride *= view.sizes[d]
+        length = next_stride // stride
+        require(first + length <= size)
+        ordered += ours
+        left = [d for d in left if d not in ours]
+        if (first, length) != (0, size):
+            require(request.takes("Slice"))
+            x = request.cut(x, axis, first, first + length)
+    require(not left, request.takes("Reshape"), len(ordered) <= request.most_dims)
+    split = [view.sizes[d] for d in ordered]
+    order = sorted(range(len(ordered)), key=lambda i: ordered[i])
+    if order == list(range(len(order))):
+        return request.reshape(x, result)
+    x = w.node("Transpose", [request.reshape(x, split)], request.dtype, perm=order)
+    moved = [split[i] for i in order]
+    return x if tuple(moved) == tuple(result) else request.reshape(x, result)

@@ -1,0 +1,26 @@
+"""Faults of a compiler that another form of the same nodes avoids."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+FORMS = {
+    "relu_behind_softmax": "a Relu behind the Softmax of an attention with constant queries",
+    "slice_before_reshape": "Slices in front of a Reshape of a Conv, not behind it",
+}
+"""The forms that avoid a fault, and what they write: the same numbers."""
+
+
+class Fault(NamedTuple):
+    """A fault of one version of a compiler.
+
+    ``form`` is what is written at the pattern. ``switch`` is the compiler's own option that turns
+    the faulty part off, if it has one.
+    """
+
+    form: str
+    version: str
+    switch: str = ""
+
+    def __str__(self) -> str:
+        return f"{FORMS[self.form]} (a fault of {self.version})"

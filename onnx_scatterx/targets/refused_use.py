@@ -1,0 +1,102 @@
+"""Uses of an operator that a target does not take, as a profile lists them.
+
+    refused = [{types = ["int64"], ranks = [4, 5]}, {steps = [-1], axes = 2}]
+
+A use is refused if everything that one of the tables says holds for it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class RefusedUse:
+    """A use that a target does not take: one for which all that is given holds.
+
+    ``ranks`` is compared with the most dims of a tensor that is read or written. Steps, pads, axes
+    and columns that are not known count as refused.
+
+    >>> print(RefusedUse(types=frozenset({"int64"}), ranks=frozenset({4, 5})))
+    of int64, of 4 or 5 dims
+    """
+
+    types: frozenset[str] | None = None
+    """Element types of the data."""
+    index_types: frozenset[str] | None = None
+    """Element types of the indices, or of the bounds of a Slice."""
+    ranks: frozenset[int] | None = None
+    scalars: bool | None = None
+    """Whether an output, or an input that is not a constant, has no dims."""
+    axes: int | None = None
+    """It names at least so many axes."""
+    steps: frozenset[int] | None = None
+    """A Slice has one of these steps; -1 stands for all that are negative."""
+    last: bool | None = None
+    """Whether a Slice begins at the last element of an axis."""
+    columns: frozenset[int] | None = None
+    """The indices of a GatherND or ScatterND have so many columns."""
+    uneven: bool | None = None
+    """Whether a Pad adds other numbers of elements before an axis than behind it."""
+    zeros: bool | None = None
+    """Whether the shape of a Reshape has a 0."""
+    absent: frozenset[str] | None = None
+    """Inputs and attributes that are absent, by the names in ONNX's schema."""
+    constant: frozenset[str] | None = None
+    """Inputs that are constants."""
+    computed: frozenset[str] | None = None
+    """Inputs that are not constants."""
+    whole: frozenset[str] | None = None
+    """Inputs that have the shape of the output."""
+    rank_of: tuple[tuple[str, frozenset[int]], ...] = ()
+    """Inputs, and how many dims each of them may have."""
+    attributes: tuple[tuple[str, frozenset[Any]], ...] = ()
+    """Attributes, and the values that each of them may have."""
+
+    @classmethod
+    def of(cls, table: Mapping[str, Any]) -> RefusedUse:
+        """Return the use that a table of a profile describes.
+
+        >>> RefusedUse.of({"attributes": {"mode": ["wrap"]}, "uneven": True})
+        ... # doctest: +ELLIPSIS
+        RefusedUse(..., uneven=True, ..., attributes=(('mode', frozenset({'wrap'})),))
+        """
+        given: dict[str, Any] = {
+            k: frozenset(v) if isinstance(v, list) else v for k, v in table.items()
+        }
+        for key in ("attributes", "rank_of"):
+            named = given.pop(key, {}).items()
+            given[key] = tuple((name, frozenset(values)) for name, values in sorted(named))
+        return cls(**given)
+
+    def __str__(self) -> str:
+        told = [
+            ("of {}", self.types),
+            ("at {}", self.index_types),
+            ("of {} dims", self.ranks),
+            ("with steps {}", self.steps),
+            ("at {} columns of indices", self.columns),
+            ("without {}", self.absent),
+            ("with constant {}", self.constant),
+            ("with computed {}", self.computed),
+            ("with {} of the output's shape", self.whole),
+            *((f"with {name} of {{}} dims", ranks) for name, ranks in self.rank_of),
+            *((f"with {name} = {{}}", values) for name, values in self.attributes),
+        ]
+        words = [text.format(_listed(values)) for text, values in told if values]
+        words += ["of scalars"] if self.scalars else []
+        words += [f"of {self.axes} axes or more"] if self.axes is not None else []
+        words += ["of uneven pads"] if self.uneven else []
+        words += ["to a shape with 0"] if self.zeros else []
+        words += ["from the last element"] if self.last else []
+        return ", ".join(words)
+
+
+KEYS = {field.name: field for field in dataclasses.fields(RefusedUse)}
+
+
+def _listed(values: Collection[Any]) -> str:
+    return " or ".join(map(str, sorted(values)))

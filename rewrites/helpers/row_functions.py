@@ -1,0 +1,50 @@
+"""How each kind of operator treats rows alone: the handlers of the column ``rows`` of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import onnx_ir as ir
+
+from onnx_scatterx.engine.rules import Rows, described, granted
+from onnx_scatterx.rewrites.helpers import row_arithmetic, row_layers, row_moves
+from onnx_scatterx.rewrites.helpers.row_part import Part
+from onnx_scatterx.rewrites.helpers.whole import Has, Whole
+
+if TYPE_CHECKING:
+    from onnx_scatterx.rewrites.helpers.whole_rows import WholeRows
+
+
+def whole_of(rows: WholeRows, node: ir.Node, value: ir.Value, axis: int, has: Has) -> Whole:
+    """Return all rows of an output of a node, or refuse."""
+    handler = _HANDLERS[described(node).rows]
+    return granted(handler)(Part(rows, node, value, axis, has))
+
+
+_HANDLERS: dict[Rows, Callable[[Part], Whole] | None] = {
+    Rows.UNKNOWN: None,
+    Rows.BROADCAST: row_arithmetic.broadcast,
+    Rows.PRODUCT: row_arithmetic.product,
+    Rows.GEMM: row_arithmetic.gemm,
+    Rows.EINSUM: row_arithmetic.einsum,
+    Rows.BATCH: row_layers.batch,
+    Rows.REGIONS: row_layers.regions,
+    Rows.BEFORE: row_layers.before,
+    Rows.APART: row_layers.apart,
+    Rows.RUNNING: row_layers.running,
+    Rows.REDUCED: row_layers.reduced,
+    Rows.QUANTIZED: row_layers.quantized,
+    Rows.ONE_HOT: row_layers.one_hot,
+    Rows.IN_ORDER: row_moves.in_order,
+    Rows.TRANSPOSED: row_moves.transposed,
+    Rows.EXPANDED: row_moves.expanded,
+    Rows.FILLED: row_moves.filled,
+    Rows.JOINED: row_moves.joined,
+    Rows.CUT: row_moves.cut,
+    Rows.SPLIT: row_moves.split,
+    Rows.PADDED: row_moves.padded,
+    Rows.TAKEN: row_moves.taken,
+    Rows.TAKEN_ALONG: row_moves.taken_along,
+    Rows.SORTED: row_moves.top_elements,
+}

@@ -1,0 +1,255 @@
+"""All rows of operators that move elements.
+
+Transpose(x[m])            Transpose(x)               the dims of the mask stay together
+Reshape(x[m], [-1, 4])     Reshape(x, [..., 4])       if there are as many elements before the rows
+Reshape(x[m], [-1])        x                          if the mask repeats each row for all of it
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.engine.rules import (
+    Shape,
+    Term,
+    attempt,
+    granted,
+    refuse_unless,
+    term,
+)
+from onnx_scatterx.rewrites.helpers.row_part import (
+    Part,
+    constant,
+    everywhere,
+    guarded,
+    indices_of,
+    shifted,
+    value_of,
+)
+from onnx_scatterx.rewrites.helpers.whole import Has, Whole, same_but_ones
+
+
+def in_order(part: Part) -> Whole:
+    """Reshape, Flatten, Squeeze, Unsqueeze, Identity: the elements in their order."""
+    places = range(len(part.rows.shape(part.input(0))))
+    found = (_from_axis(part, at) for at in places)
+    return granted(next((x for x in found if x is not None), None))
+
+
+def _from_axis(part: Part, at: int) -> Whole | None:
+    """Return all rows of a tensor in another shape, if they run along an axis of the input."""
+    old, axis, facts = part.rows.shape(part.input(0)), part.axis, part.facts
+    before, behind = _count(part.shape[:axis]), _count(part.shape[axis + 1 :])
+    if not facts.equal(_count(old[:at]), before):
+        return None
+    if facts.equal(_count(old[at + 1 :]), behind):
+        x = attempt(partial(part.followed, 0, at))
+        if isinstance(x, Whole):
+            return _shaped(part, x)
+    repeated = _repeated(part, old, at, behind)
+    if not repeated:
+        return None
+    x = attempt(partial(part.rows.of_repeated, part.input(0), at, repeated, part.has))
+    if not isinstance(x, Whole):
+        return None
+    dims = (*x.dims, *range(part.rows.depth - repeated, part.rows.depth))
+    return _shaped(part, replace(x, dims=dims))
+
+
+def _count(sizes: Sequence[Term]) -> Term:
+    return math.prod(sizes, start=term(1))
+
+
+def _repeated(part: Part, old: Shape, at: int, behind: Term) -> int:
+    """Return how many of the last dims of the mask are axes behind the rows that are merged."""
+    depth, equal, mask = part.rows.depth, part.facts.equal, part.rows.mask
+    for count in range(1, depth + 1):
+        own, dims = old[at + 1 : at + 1 + count], range(depth - count, depth)
+        shapes = mask.shape[depth - count : depth], part.rows.sizes(dims)
+        fits = len(own) == count and all(all(map(equal, own, shape)) for shape in shapes)
+        if fits and equal(_count(old[at + 1 + count :]), behind):
+            return count
+    return 0
+
+
+def _shaped(part: Part, x: Whole) -> Whole:
+    """Return a whole tensor in the shape of all rows of the output."""
+    new = part.whole_shape(x.dims)
+    order = same_but_ones(x.sizes, new, part.facts, kept=range(x.axis, x.axis + len(x.dims)))
+    if order is not None:
+        return x.moved(order, part.axis)
+
+    def make(made: list[ir.Value]) -> ir.Value:
+        return part.context.numbers.reshape(made[0], x.dtype, x.sizes, new, part.facts)
+
+    return part.whole(make, [x], x.dims)
+
+
+def transposed(part: Part) -> Whole:
+    """Transpose: the dims of the mask stay together."""
+    perm = [int(d) for d in part.attribute("perm", list(range(part.rank))[::-1])]
+    x = part.followed(0, perm[part.axis])
+    order: list[int | None] = []
+    for d in perm:
+        order += range(x.axis, x.axis + len(x.dims)) if d == x.axis else [shifted(d, x)]
+    return x.moved(order, part.axis)
+
+
+def expanded(part: Part) -> Whole:
+    """Expand: of rows, or of one row that is repeated."""
+    source = part.input(0)
+    own = part.rows.shape(source)
+    at = part.axis - part.rank + len(own)
+    if at < 0:
+        x = value_of(part, source)
+    else:
+        has = part.has if part.rows.is_fixed(source, at) else Has.FEWER
+        x = part.rows.of(source, at, has)
+    new = part.whole_shape(x.dims)
+    lead = len(new) - len(x.order)
+    order = [*[None] * lead, *range(len(x.order))]
+    x = x.moved(order, part.axis)
+    pairs = zip(x.sizes, new, strict=True)
+    if all(part.facts.equal(a, b) for a, b in pairs):
+        return x
+
+    def make(made: list[ir.Value]) -> ir.Value:
+        w, shape = part.context.writer, part.context.numbers.shape(new)
+        return w.node("Expand", [made[0], shape], part.dtype)
+
+    return part.whole(make, [x], x.dims)
+
+
+def filled(part: Part) -> Whole:
+    """ConstantOfShape: the same number everywhere."""
+    number = granted(part.context.constants.splat(part.value))
+    w = part.context.writer
+    array = np.array(number, part.dtype.numpy())
+    one = Whole(lambda _: w.constant(array, part.dtype), part.dtype, 0, (), (), ())
+    new = part.whole_shape(())
+
+    def make(made: list[ir.Value]) -> ir.Value:
+        return w.node("Expand", [made[0], part.context.numbers.shape(new)], part.dtype)
+
+    return part.whole(make, [one], ())
+
+
+def joined(part: Part) -> Whole:
+    """Concat: along another axis than that of the rows."""
+    axis = part.integer("axis", 0, part.rank)
+    refuse_unless(axis != part.axis)
+    wholes = [part.followed(i, part.axis) for i in range(len(part.node.inputs))]
+    dims = sorted({r for x in wholes for r in x.dims})
+    inputs = [everywhere(part, x, dims) for x in wholes]
+    place = axis if axis < part.axis else axis + len(dims) - 1
+    return part.node_of(inputs, dims, axis=place)
+
+
+def cut(part: Part) -> Whole:
+    """Slice: along other axes; of rows, the first, if there are more than are chosen."""
+    source = part.rows.shape(part.input(0))
+    rank, known = len(source), part.context.known
+    starts = part.numbers(1)
+    count = len(starts)
+    axes = part.numbers(3) if len(part.node.inputs) > 3 and part.node.inputs[3] else range(count)
+    steps = part.numbers(4) if len(part.node.inputs) > 4 and part.node.inputs[4] else [1] * count
+    axes = [int(d) % rank for d in axes]
+    if part.axis in axes:
+        i = axes.index(part.axis)
+        refuse_unless(count == 1 and starts[i] == 0 and steps[i] == 1)
+        return part.rows.of(part.input(0), part.axis, part.has.of_more())
+    x = part.followed(0, part.axis)
+    ends = known(part.input(2)).constant
+    refuse_unless(ends is not None)
+    moved = [shifted(d, x) for d in axes]
+    ends_at: list[Whole | ir.Value | None] = [x, part.input(1), part.input(2)]
+    ends_at.append(constant(part, np.array(moved)))
+    if any(s != 1 for s in steps):
+        ends_at.append(part.input(4))
+    return part.node_of(ends_at, x.dims)
+
+
+def split(part: Part) -> Whole:
+    """Split: along another axis than that of the rows, where the sizes are known."""
+    axis = part.integer("axis", 0, part.rank)
+    refuse_unless(axis != part.axis)
+    outputs = list(part.node.outputs)
+    sizes = [granted(part.rows.shape(v)[axis].constant) for v in outputs]
+    at = outputs.index(part.value)
+    x = part.followed(0, part.axis)
+    low = sum(sizes[:at])
+    w, place = part.context.writer, shifted(axis, x)
+
+    def make(made: list[ir.Value]) -> ir.Value:
+        return w.slice(made[0], part.dtype, [place], [low], [low + sizes[at]], [1])
+
+    return part.whole(make, [x], x.dims)
+
+
+def padded(part: Part) -> Whole:
+    """Pad: other axes than that of the rows."""
+    refuse_unless(len(part.node.inputs) < 4 or part.node.inputs[3] is None)
+    amounts = part.numbers(1)
+    refuse_unless(amounts[part.axis] == amounts[part.axis + part.rank] == 0)
+    x = part.followed(0, part.axis)
+    more = len(x.dims) - 1
+
+    def side(pads: list[int]) -> list[int]:
+        return [*pads[: part.axis], *[0] * (more + 1), *pads[part.axis + 1 :]]
+
+    new = side(amounts[: part.rank]) + side(amounts[part.rank :])
+    rest = part.given(2)
+    return part.node_of([x, constant(part, np.array(new)), *rest], x.dims)
+
+
+def taken(part: Part) -> Whole:
+    """Gather: of rows along another axis, or rows of a table."""
+    table, at = part.input(0), part.input(1)
+    shape, indices = part.rows.shape(table), part.rows.shape(at)
+    axis = part.integer("axis", 0, len(shape))
+    if axis <= part.axis < axis + len(indices):
+        x = indices_of(part, 1, part.axis - axis)
+        refuse_unless(part.facts.is_nonnegative(shape[axis] - 1))
+        inner = Part(part.rows, part.node, at, part.axis - axis, part.has)
+        safe = guarded(inner, x, x.dims, 0, len(indices))
+        return part.node_of([table, safe], x.dims, axis=axis)
+    own = part.axis if part.axis < axis else part.axis - len(indices) + 1
+    x = part.followed(0, own)
+    return part.node_of([x, at], x.dims, axis=shifted(axis, x))
+
+
+def taken_along(part: Part) -> Whole:
+    """GatherElements: along another axis than that of the rows, which both have."""
+    axis = part.integer("axis", 0, part.rank)
+    refuse_unless(axis != part.axis)
+    source, at = part.input(0), part.input(1)
+    both = [part.rows.shape(v)[part.axis] for v in (source, at)]
+    refuse_unless(part.facts.equal(*both))
+    refuse_unless(part.facts.is_nonnegative(part.rows.shape(source)[axis] - 1))
+    x, i = part.followed(0, part.axis), part.followed(1, part.axis)
+    dims = sorted({*x.dims, *i.dims})
+    inner = Part(part.rows, part.node, at, part.axis, part.has)
+    safe = guarded(inner, everywhere(part, i, dims), dims, 0, part.rank)
+    place = axis if axis < part.axis else axis + len(dims) - 1
+    return part.node_of([everywhere(part, x, dims), safe], dims, axis=place)
+
+
+def top_elements(part: Part) -> Whole:
+    """TopK: any axis but that which is sorted."""
+    axis = part.integer("axis", -1, part.rank)
+    refuse_unless(axis != part.axis and bool(part.attribute("sorted", 1)))
+    x = part.followed(0, part.axis)
+    largest, place = bool(part.attribute("largest", 1)), shifted(axis, x)
+    at = list(part.node.outputs).index(part.value)
+    count, context = part.input(1), part.context
+
+    def make(made: list[ir.Value]) -> ir.Value:
+        return context.numbers.top(made[0], x.dtype, count, place, largest=largest)[at]
+
+    return part.whole(make, [x], x.dims)

@@ -1,0 +1,271 @@
+"""A node of chosen rows on its way to one of all rows: what the handlers of operators share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.engine.rules import (
+    Context,
+    Rows,
+    Shape,
+    Term,
+    attribute_of,
+    described,
+    granted,
+    made_by,
+    refuse_unless,
+    term,
+)
+from onnx_scatterx.rewrites.helpers.whole import Has, Whole, same_but_ones
+
+if TYPE_CHECKING:
+    from onnx_scatterx.rewrites.helpers.whole_rows import WholeRows
+
+Attributes = dict[str, Any]
+
+
+class Part:
+    """A node of the model on its way to be a node of whole tensors.
+
+    The rows of its output ``value`` run along ``axis``.
+    """
+
+    def __init__(self, rows: WholeRows, node: ir.Node, value: ir.Value, axis: int, has: Has):
+        self.rows, self.node, self.value, self.axis, self.has = rows, node, value, axis, has
+        self.context, self.facts = rows.context, rows.facts
+        self.shape, self.dtype = rows.shape(value), rows.dtype(value)
+
+    @property
+    def rank(self) -> int:
+        """The rank of the output."""
+        return len(self.shape)
+
+    def input(self, i: int) -> ir.Value:
+        """Return an input, or refuse."""
+        return granted(self.node.inputs[i] if i < len(self.node.inputs) else None)
+
+    def given(self, i: int) -> list[ir.Value]:
+        """Return the inputs from i on, which must be the same for all rows, without absent ones."""
+        return [v for v in self.node.inputs[i:] if v is not None]
+
+    def numbers(self, i: int) -> list[int]:
+        """Return the elements of an input that are known, or refuse."""
+        return [int(n) for n in granted(self.context.known(self.input(i)).constant).ravel()]
+
+    def attribute(self, name: str, default: Any) -> Any:
+        """Return the value of an attribute, or refuse if only a caller knows it."""
+        found = attribute_of(self.node, name, default)
+        refuse_unless(found is not None or name not in self.node.attributes)
+        return found
+
+    def integer(self, name: str, default: int, rank: int) -> int:
+        """Return an attribute that is an axis, counted from the start."""
+        return int(self.attribute(name, default)) % max(rank, 1)
+
+    @property
+    def attributes(self) -> Attributes:
+        """The attributes of the node."""
+        refuse_unless(not any(a.is_ref() for a in self.node.attributes.values()))
+        return {name: a.value for name, a in self.node.attributes.items()}
+
+    def followed(self, i: int, axis: int, has: Has | None = None) -> Whole:
+        """Return all rows of an input, along an axis of it."""
+        return self.rows.of(self.input(i), axis, has or self.has)
+
+    def of(self, x: Whole, op: str | None = None, **changed: Any) -> Whole:
+        """Return the same node of one whole tensor; other inputs are the same for all rows."""
+        return self.node_of([x, *self.node.inputs[1:]], x.dims, **changed)
+
+    def node_of(
+        self,
+        inputs: Sequence[Whole | ir.Value | None],
+        dims: Sequence[int],
+        *,
+        work: Term | None = None,
+        **changed: Any,
+    ) -> Whole:
+        """Return the same node of whole tensors and values, with changed attributes."""
+        self.check_bits()
+        w, attributes = self.context.writer, {**self.attributes, **changed}
+        parts = tuple(v for v in inputs if isinstance(v, Whole))
+
+        def make(made: list[ir.Value]) -> ir.Value:
+            rest = iter(made)
+            operands = [next(rest) if isinstance(v, Whole) else v for v in inputs]
+            return w.spelled_node(self.node.op_type, operands, self.dtype, **attributes)
+
+        return self.whole(make, parts, dims, work=work)
+
+    def whole(
+        self,
+        make: Callable[[list[ir.Value]], ir.Value],
+        parts: Sequence[Whole],
+        dims: Sequence[int],
+        *,
+        work: Term | None = None,
+    ) -> Whole:
+        """Return all rows of the output, as a function writes them."""
+        shape = self.whole_shape(dims)
+        return Whole(
+            make,
+            self.dtype,
+            self.axis,
+            tuple(dims),
+            shape,
+            tuple(range(len(shape))),
+            any(p.is_read for p in parts),
+            tuple(parts),
+            None if work is None else self.rows.work_of(work, dims),
+        )
+
+    def whole_shape(self, dims: Sequence[int]) -> Shape:
+        """Return the shape of all rows of the output."""
+        return (*self.shape[: self.axis], *self.rows.sizes(dims), *self.shape[self.axis + 1 :])
+
+    def check_bits(self) -> None:
+        """Refuse a function of floats whose bits may depend on the other rows of a tensor."""
+        row = described(self.node)
+        if row.rows is Rows.BROADCAST or self.context.keeps_rows(self.node, self.dtype):
+            return
+        rounds = self.dtype.is_floating_point() or row.rows is Rows.QUANTIZED
+        refuse_unless(row.moved(1) or not rounds)
+
+    def check_packed(self, i: int) -> None:
+        """Refuse a product whose operand ONNX Runtime does not pack: one row has another kernel.
+
+        It packs matrices that no caller and no node can change.
+        """
+        if self.context.last_bits or not self.dtype.is_floating_point():
+            return
+        value = self.input(i)
+        refuse_unless(value.is_initializer() and not value.is_graph_input())
+        refuse_unless(len(self.rows.shape(value)) == 2)
+
+    def flattened(self, x: Whole) -> Whole:
+        """Return a whole tensor with one axis of rows."""
+        if len(x.dims) == 1:
+            return x
+        count = math.prod(self.rows.sizes(x.dims), start=term(1))
+        end = x.axis + len(x.dims)
+        shape = (*x.sizes[: x.axis], count, *x.sizes[end:])
+
+        def make(made: list[ir.Value]) -> ir.Value:
+            numbers = self.context.numbers
+            return numbers.reshape(made[0], x.dtype, x.sizes, shape, self.facts)
+
+        order = tuple(range(len(shape)))
+        return Whole(make, x.dtype, x.axis, x.dims, shape, order, x.is_read, (x,))
+
+    def unflattened(self, x: Whole) -> Whole:
+        """Return the output of a node of a flattened tensor with its dims of the mask."""
+        if len(x.dims) == 1:
+            return x
+        count = math.prod(self.rows.sizes(x.dims), start=term(1))
+        old = (*self.shape[: self.axis], count, *self.shape[self.axis + 1 :])
+
+        def make(made: list[ir.Value]) -> ir.Value:
+            return self.context.numbers.reshape(made[0], x.dtype, old, x.shape, self.facts)
+
+        return self.whole(make, [x], x.dims)
+
+
+def shifted(d: int, x: Whole) -> int:
+    """Return the axis of a whole tensor that an axis of the chosen tensor is, not that of rows."""
+    return d if d < x.axis else d + len(x.dims) - 1
+
+
+def value_of(part: Part, x: ir.Value) -> Whole:
+    """Return a value that is the same for all rows."""
+    shape = part.rows.shape(x)
+    return Whole(lambda _: x, part.rows.dtype(x), 0, (), shape, tuple(range(len(shape))))
+
+
+def guarded(
+    part: Part, x: Whole | ir.Value | None, dims: Sequence[int], number: int, rank: int
+) -> Whole:
+    """Return an operand that is a harmless number at the rows that are not chosen.
+
+    It is broadcast to the tensor of all rows whose chosen tensor has this rank.
+    """
+    own = x if isinstance(x, Whole) else value_of(part, granted(x))
+    full, end = rank - 1 + len(dims), part.axis + len(dims)
+    order = [*[None] * (full - len(own.order)), *range(len(own.order))]
+    inner = own.moved(order, part.axis)
+    sizes = [*inner.sizes]
+    sizes[part.axis : end] = part.rows.sizes(dims)
+
+    def make(made: list[ir.Value]) -> ir.Value:
+        return part.rows.guarded(made[0], own.dtype, dims, part.axis, number, full)
+
+    places = tuple(range(full))
+    shape, parts = tuple(sizes), (inner,)
+    return Whole(make, own.dtype, part.axis, tuple(dims), shape, places, own.is_read, parts)
+
+
+def constant(part: Part, array: np.ndarray) -> Whole:
+    """Return a constant of int64, as an operand of a node."""
+    w = part.context.writer
+    shape = tuple(map(term, array.shape))
+    places = tuple(range(len(shape)))
+    return Whole(lambda _: w.constant(array), ir.DataType.INT64, 0, (), shape, places)
+
+
+def indices_of(part: Part, i: int, axis: int) -> Whole:
+    """Return all rows of an input of indices, which may be floats that were cast.
+
+    A float that is no index becomes any number: of a row that is chosen, it would end the run.
+    """
+    at = part.input(i)
+    cast = made_by(at, "Cast")
+    source = None if cast is None else cast.inputs[0]
+    if cast is None or source is None or cast.graph is not part.context.graph:
+        return part.followed(i, axis)
+    x, dtype, w = part.rows.of(source, axis, part.has), part.rows.dtype(at), part.context.writer
+
+    def make(made: list[ir.Value]) -> ir.Value:
+        return w.cast(made[0], x.dtype, dtype)
+
+    return replace(as_base(x), make=make, dtype=dtype, parts=(x,), work=None)
+
+
+def as_base(x: Whole) -> Whole:
+    """Return a tensor that is written as another one."""
+    return replace(x, shape=x.sizes, order=tuple(range(len(x.order))))
+
+
+def everywhere(part: Part, x: Whole, dims: Sequence[int]) -> Whole:
+    """Return a whole tensor with these dims of the mask, each in its size."""
+    if x.dims == tuple(dims):
+        return x
+    x = x.with_dims(dims)
+    end = x.axis + len(dims)
+    shape = (*x.sizes[: x.axis], *part.rows.sizes(dims), *x.sizes[end:])
+
+    def make(made: list[ir.Value]) -> ir.Value:
+        w, sizes = part.context.writer, part.context.numbers.shape(shape)
+        return w.node("Expand", [made[0], sizes], x.dtype)
+
+    places = tuple(range(len(shape)))
+    return Whole(make, x.dtype, x.axis, tuple(dims), shape, places, x.is_read, (x,))
+
+
+def axes_moved(value: ir.Value, context: Context) -> tuple[ir.Value, list[int | None]]:
+    """Return what a node moves the axes of, and which axis of it each axis of the value was.
+
+    It is None for a new axis of extent 1. Refuses other nodes.
+    """
+    node = granted(value.producer())
+    moves = node.domain == "" and node.graph is context.graph
+    refuse_unless(moves and node.op_type in ("Transpose", "Unsqueeze", "Squeeze", "Identity"))
+    source = granted(node.inputs[0])
+    old, new = (granted(context.known(v).shape) for v in (source, value))
+    if node.op_type == "Transpose":
+        perm = attribute_of(node, "perm", list(range(len(old)))[::-1])
+        return source, [int(d) for d in granted(perm)]
+    return source, list(granted(same_but_ones(old, new, context.facts)))

@@ -1,0 +1,382 @@
+"""Chosen rows, followed to all the rows that they were chosen from.
+
+A function of each row alone commutes with a choice of rows:
+
+    f(x[m])[k] = f(x)[i]        if m[i] is the k-th true element of m
+
+So the choice sinks through such functions until it meets what is read (``WholeRows``). How a row
+runs through an operator is a column of the table of operators (``Rows``), and ``row_functions``
+says for each kind what the operator is of whole tensors.
+
+An operand that is not read by the mask may have the rows in the mask's order all the same, as the
+updates of a masked scatter have: then row i of the whole tensor is the row at the running count of
+the mask, ``Gather(d, CumSum(m, exclusive))`` (``counted``).
+
+A function must not fail on a row that was not chosen: a divisor of integers is 1 there, an index is
+0 (``guarded``). What it computes of such a row, NaN too, is never written.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import permutations
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.engine.rules import (
+    Context,
+    Facts,
+    Gather,
+    MultiplyAdds,
+    Refusal,
+    Shape,
+    Term,
+    attempt,
+    described,
+    granted,
+    refuse_unless,
+    term,
+)
+from onnx_scatterx.rewrites.helpers import row_functions
+from onnx_scatterx.rewrites.helpers.masks import (
+    Mask,
+    Row,
+    as_bools,
+    index_map_of,
+    is_repeated,
+    mask_under,
+    repeats,
+    row_of,
+    share_of,
+)
+from onnx_scatterx.rewrites.helpers.row_part import axes_moved
+from onnx_scatterx.rewrites.helpers.whole import Has, Whole
+
+_BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
+_SUMMED = (ir.DataType.FLOAT, ir.DataType.DOUBLE, ir.DataType.INT32, ir.DataType.INT64)
+_NODES = 256  # that are followed for one scatter
+
+
+@dataclass
+class WholeRows:
+    """Follows values whose rows a mask chooses to tensors of all rows; it refuses what it cannot.
+
+    The dims of the mask have these ``extents`` in the tensors, and ``fitted`` writes the mask with
+    them. The rows are those of the first ``depth`` dims; further dims repeat them. If ``counts``,
+    an operand may be read by the running count of the mask, beside another one. At most one place
+    of the ``merged`` dims is true, wherever it is: what is read there needs no such dims.
+    """
+
+    mask: Mask
+    extents: Shape
+    fitted: Callable[[], ir.Value]
+    context: Context
+    facts: Facts
+    counts: bool = False
+    merged: tuple[int, ...] = ()
+    depth: int = field(init=False)
+    _read_by: dict[int, Mask] = field(default_factory=dict)
+    _seen: dict[tuple[ir.Value, int, int, Has], Whole | Refusal] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.depth = len(self.extents)
+
+    def of(self, value: ir.Value, axis: int, has: Has = Has.ALL) -> Whole:
+        """Return all rows of a value whose chosen rows run along an axis, or refuse."""
+        key = value, axis, self.depth, has
+        if key not in self._seen:
+            refuse_unless(len(self._seen) < _NODES)
+            self.context.charge()
+            self._seen[key] = attempt(lambda: self._of(value, axis, has))
+        return granted(self._seen[key])
+
+    def of_repeated(self, value: ir.Value, axis: int, dims: int, has: Has) -> Whole:
+        """Return all rows of a value of rows that the last dims of the mask only repeat."""
+        self.depth -= dims
+        try:
+            whole = self.of(value, axis, has)
+            refuse_unless(whole.is_read or repeats(self.mask, self.depth))
+            return whole
+        finally:
+            self.depth += dims
+
+    def shape(self, value: ir.Value) -> Shape:
+        """Return the shape of a value, or refuse."""
+        return granted(self.context.known(value).shape)
+
+    def dtype(self, value: ir.Value) -> ir.DataType:
+        """Return the element type of a value, or refuse."""
+        return granted(self.context.known(value).dtype or value.dtype)
+
+    def sizes(self, dims: Sequence[int]) -> Shape:
+        """Return the sizes of dims of the mask."""
+        return tuple(self.extents[r] for r in dims)
+
+    def is_fixed(self, value: ir.Value, axis: int) -> bool:
+        """Return whether a value is the same for all rows that run along an axis of it."""
+        return axis < 0 or self.shape(value)[axis].constant == 1
+
+    def work_of(self, each: Term, dims: Sequence[int]) -> MultiplyAdds:
+        """Return the multiply-adds of a tensor with these dims of the mask, so many for a row."""
+        others = (n.constant for r, n in enumerate(self.extents) if r not in dims)
+        chosen = self._share * math.prod(n or 1 for n in others)
+        return MultiplyAdds(each, each * math.prod(self.sizes(dims), start=term(1)), 1 / chosen)
+
+    @cached_property
+    def _share(self) -> float:
+        """The share of the elements of the mask that are true."""
+        return share_of(self.mask, self.context)
+
+    def hit(self, dims: Sequence[int]) -> ir.Value:
+        """Write where a row is chosen, over these dims of the mask: at any place of the others."""
+        w, depth = self.context.writer, max(dims, default=-1) + 1
+        depth = min((d for d in self._read_by if d >= depth), default=len(self.extents))
+        x = self._mask(depth)
+        gone = [r for r in range(depth) if r not in dims]
+        if not gone:
+            return x
+        # Of floats: no term is made of the elements of a mask.
+        number = w.cast(x, _BOOL, ir.DataType.FLOAT)
+        most = w.node("ReduceMax", [number, w.constant(gone)], ir.DataType.FLOAT, keepdims=0)
+        return w.node("Cast", [most], _BOOL, to=_BOOL.value)
+
+    def guarded(
+        self,
+        x: ir.Value,
+        dtype: ir.DataType,
+        dims: Sequence[int],
+        axis: int,
+        number: int,
+        rank: int,
+    ) -> ir.Value:
+        """Write a tensor of a rank with a number at the rows that are not chosen."""
+        w = self.context.writer
+        others = [d for d in range(rank) if not axis <= d < axis + len(dims)]
+        hit = w.axes("Unsqueeze", self.hit(dims), _BOOL, others)
+        safe = w.constant(np.array(number, dtype.numpy()), dtype)
+        return w.node("Where", [hit, x, safe], dtype)
+
+    def counted(self, value: ir.Value, axis: int, *, is_long: bool = False) -> Whole:
+        """Return the rows of a value that has them in the mask's order, or one for all, or refuse.
+
+        A row that is not chosen is any of them; a row is added, since there may be none. If it
+        ``is_long``, the value surely has all chosen rows.
+        """
+        w, numbers = self.context.writer, self.context.numbers
+        dtype, old = self.dtype(value), self.shape(value)
+        depth = self.depth
+        refuse_unless(depth == len(self.extents) or depth in self._read_by)
+        dims = tuple(range(depth))
+        count = self._read_by.get(depth, self.mask).count
+        clamped = not is_long and not self.facts.equal(old[axis], count)
+        sizes = self.sizes(dims)
+        shape = (*old[:axis], *sizes, *old[axis + 1 :])
+
+        def make(_: list[ir.Value]) -> ir.Value:
+            at = self._running_count(depth)
+            more = (*old[:axis], term(1), *old[axis + 1 :])
+            zero = w.constant(np.zeros([1] * len(old), dtype.numpy()), dtype)
+            if any(n.constant != 1 for n in more):
+                zero = w.node("Expand", [zero, numbers.shape(more)], dtype)
+            x = w.concat([value, zero], dtype, axis)
+            if clamped:
+                last = w.axes("Squeeze", numbers.vector(old[axis] - 1), _INT64, [0])
+                at = w.node("Min", [at, last], _INT64)
+            return w.node("Gather", [x, at], dtype, axis=axis)
+
+        order = tuple(range(len(shape)))
+        return self._merged(Whole(make, dtype, axis, dims, shape, order, is_read=True))
+
+    def _mask(self, depth: int) -> ir.Value:
+        """Write the mask over its first dims, which the others repeat."""
+        mask = self._read_by.get(depth)
+        return self.fitted() if mask is None else as_bools(mask.value, mask, self.context)
+
+    def _running_count(self, depth: int) -> ir.Value:
+        """Write for each place of the first dims of the mask at how many before it is true."""
+        w, sizes = self.context.writer, self.extents[:depth]
+        number = w.cast(self._mask(depth), _BOOL, _INT64)
+        line = w.node("Reshape", [number, w.constant([-1])], _INT64)
+        count = w.node("CumSum", [line, w.constant(np.array(0))], _INT64, exclusive=1)
+        total = math.prod(sizes, start=term(1))
+        return self.context.numbers.reshape(count, _INT64, (total,), sizes, self.facts)
+
+    def _merged(self, whole: Whole) -> Whole:
+        """Return a tensor of rows without the merged dims: the elements where the mask is true."""
+        gone = [r for r in whole.dims if r in self.merged]
+        if not gone:
+            return whole
+        refuse_unless(whole.dtype in _SUMMED and self.depth == len(self.extents))
+        w, count = self.context.writer, len(self.extents)
+        whole = whole.with_dims(range(count))
+        axes, rank = [whole.axis + r for r in self.merged], len(whole.order)
+        dims = tuple(r for r in range(count) if r not in self.merged)
+        shape = [n for d, n in enumerate(whole.sizes) if d not in axes]
+        shape[whole.axis : whole.axis + len(dims)] = self.sizes(dims)
+
+        def make(made: list[ir.Value]) -> ir.Value:
+            x = self.guarded(made[0], whole.dtype, range(count), whole.axis, 0, rank)
+            return w.node("ReduceSum", [x, w.constant(axes)], whole.dtype, keepdims=0)
+
+        order = tuple(range(len(shape)))
+        return Whole(
+            make, whole.dtype, whole.axis, dims, tuple(shape), order, is_read=True, parts=(whole,)
+        )
+
+    def _of(self, value: ir.Value, axis: int, has: Has) -> Whole:
+        if self.is_fixed(value, axis):
+            shape, kind = self.shape(value), self.dtype(value)
+            order = tuple(d for d in range(len(shape)) if d != axis)
+            return Whole(partial(_given, value), kind, axis, (), shape, order)
+        place = attempt(lambda: self._merged(self._place(value, axis)))
+        if isinstance(place, Whole):
+            return place
+        node = granted(value.producer())
+        refuse_unless(node.domain == "" and node.graph is self.context.graph)
+        if described(node).reads:
+            read = attempt(lambda: self._merged(self._read(node, axis)))
+            if isinstance(read, Whole):
+                return read
+        return row_functions.whole_of(self, node, value, axis, has)
+
+    def _place(self, value: ir.Value, axis: int) -> Whole:
+        """Return the places at which a mask is true along one of its dims: every place of it."""
+        known = self.context.known(value)
+        row = granted(row_of(granted(index_map_of(known)), self.context))
+        refuse_unless(row.dim == axis and row.row < self.depth and known.dtype == _INT64)
+        refuse_unless(all(d == axis or n.constant == 1 for d, n in enumerate(known.dims)))
+        self._note(mask_under([row], self.context), known.dims[axis])
+        size, rank = self.extents[row.row], len(known.dims)
+        order = [0 if d == axis else None for d in range(rank)]
+        make = lambda _: self.context.numbers.positions(size)  # noqa: E731
+        return Whole(make, _INT64, axis, (row.row,), (size,), tuple(order), is_read=True)
+
+    def _note(self, other: Mask, rows: Term) -> None:
+        """Refuse a mask unless it is the followed one, or that which its last dims repeat.
+
+        All the rows that it chooses must be there.
+        """
+        refuse_unless(len(other.shape) == self.depth and self.facts.equal(rows, other.count))
+        refuse_unless(is_repeated(other, self.mask, self.context, self.facts))
+        if all(map(self.facts.equal, other.shape, self.extents)):
+            self._read_by[self.depth] = other
+
+    def _read(self, node: ir.Node, axis: int) -> Whole:
+        """Return the tensor whose rows a node reads by the mask, or refuse."""
+        read = self.context.access(node)
+        refuse_unless(isinstance(read, Gather))
+        assert isinstance(read, Gather)
+        labels: list[tuple[str, int] | None] = []  # of each axis of the source
+        old, new = list[Term](), list[Term]()
+        rows, facts = [], read.facts
+        for c, target, size in read.by_axis():
+            old.append(size)
+            if axis in target.coords:
+                found = self._rows(target, size, axis, facts)
+                rows += found
+                labels += [("row", row.row) for row in found]
+                new += self.sizes([row.row for row in found])
+                continue
+            dim = read.full_dim(c)
+            single = target.constant == 0 and size.constant == 1
+            refuse_unless(dim is not None or single)
+            labels.append(None if dim is None else ("dim", dim))
+            new.append(size)
+        self._note(mask_under(rows, self.context), read.shape[axis])
+        dims = sorted(row.row for row in rows)
+        refuse_unless(len(set(dims)) == len(dims))
+        ends = [("dim", d) for d in range(len(read.shape))]
+        wanted = [*ends[:axis], *(("row", r) for r in dims), *ends[axis + 1 :]]
+        places = {label: i for i, label in enumerate(labels) if label is not None}
+        extents = [*read.shape[:axis], *self.sizes(dims), *read.shape[axis + 1 :]]
+        absent = (n for label, n in zip(wanted, extents, strict=True) if label not in places)
+        refuse_unless(all(n.constant == 1 for n in absent))
+        order = tuple(map(places.get, wanted))
+
+        whole = Whole(
+            partial(_given, read.data),
+            read.dtype,
+            axis,
+            tuple(dims),
+            tuple(new),
+            order,
+            is_read=True,
+        )
+        data = read.data if len(old) == len(new) else self._in_shape(read.data, new)
+        if data is not None:  # the moves before it are those of the whole tensor
+            return _unmoved(data, whole, self.context)
+
+        def make(_: list[ir.Value]) -> ir.Value:
+            numbers = self.context.numbers
+            return numbers.reshape(read.data, read.dtype, tuple(old), tuple(new), read.facts)
+
+        return replace(whole, make=make)
+
+    def _in_shape(self, value: ir.Value, shape: Sequence[Term]) -> ir.Value | None:
+        """Return a tensor of a shape whose elements a value has in their order, or None."""
+        while True:
+            node = value.producer()
+            if node is None or node.graph is not self.context.graph or not node.inputs:
+                return None
+            if not described(node).keeps_order or node.inputs[0] is None:
+                return None
+            value = node.inputs[0]
+            own = self.context.known(value).shape
+            if own and len(own) == len(shape) and all(map(self.facts.equal, own, shape)):
+                return value
+
+    def _rows(self, target: Term, size: Term, axis: int, facts: Facts) -> list[Row]:
+        """Return the rows of NonZero that give the position on an axis, the first counts most."""
+        given = [row_of(term(atom), self.context) for atom in target.atoms]
+        found = [row for row in given if row is not None]
+        refuse_unless(all(row.dim == axis and row.row < self.depth for row in found))
+        refuse_unless(1 <= len(found) <= 3)
+        orders = filter(self._gives(target, size, facts), permutations(found))
+        return list(granted(next(orders, None)))
+
+    def _gives(self, target: Term, size: Term, facts: Facts) -> Callable[[tuple[Row, ...]], bool]:
+        """Return a test of rows that give a position, row by row, on an axis of a size."""
+
+        def gives(rows: tuple[Row, ...]) -> bool:
+            position = term(0)
+            for row in rows:
+                position = position * self.extents[row.row] + term(row.symbol)
+            whole = math.prod(self.sizes([row.row for row in rows]), start=term(1))
+            return facts.equal(position, target) and facts.equal(whole, size)
+
+        return gives
+
+
+def _unmoved(value: ir.Value, whole: Whole, context: Context) -> Whole:
+    """Return a tensor that a value is, before nodes that only move its axes."""
+    while True:
+        whole = replace(whole, make=partial(_given, value))
+        before = attempt(partial(axes_moved, value, context))
+        if isinstance(before, Refusal):
+            return whole
+        value, moved = before
+        order = tuple(None if d is None else moved[d] for d in whole.order)
+        whole = replace(whole, shape=granted(context.known(value).shape), order=order)
+
+
+def _given(value: ir.Value, _: list[ir.Value]) -> ir.Value:
+    return value
+
+
+def is_head(node: ir.Node, context: Context) -> bool:
+    """Return whether a Slice takes the first elements of a vector."""
+    starts = node.inputs[1] if len(node.inputs) > 1 else None
+    known = None if starts is None else context.known(starts).constant
+    steps = node.inputs[4] if len(node.inputs) > 4 else None
+    unit = steps is None or _all_equal(context.known(steps).constant, 1)
+    first = node.inputs[0]
+    rank = None if first is None else context.known(first).rank
+    return rank == 1 and unit and _all_equal(known, 0)
+
+
+def _all_equal(known: np.ndarray | None, number: int) -> bool:
+    return known is not None and bool((known == number).all())

@@ -1,0 +1,232 @@
+"""Functions of each chosen row alone, for every operator through which a row runs.
+
+What writes the rows back becomes a function of all rows, without the choice.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+import pytest
+
+import onnx_scatterx
+from onnx_scatterx.operators import OPERATORS, Rows
+from tests.helpers.pair import SESSIONS, agree, rejections
+from tests.helpers.support import nodes, parse
+
+TARGET = "standard, avoid = ['NonZero', 'GatherND']"
+
+REDUCTIONS = [
+    "ReduceL1",
+    "ReduceL2",
+    "ReduceLogSumExp",
+    "ReduceMax",
+    "ReduceMean",
+    "ReduceMin",
+    "ReduceProd",
+    "ReduceSumSquare",
+]
+
+# The shape of a written row, the lines from the rows r [n, 4] to the updates u [n, ...], and the
+# axis of the rows if there is another before the last line.
+FUNCTIONS = {
+    "Add": ("4", "u = Add (r, v)"),
+    "Where": ("4", "c = Greater (r, v) u = Where (c, r, v)"),
+    "MatMul": ("3", "u = MatMul (r, w)"),
+    "MatMul of a vector": ("", "u = MatMul (r, v)"),
+    "MatMul with a batch": ("1,3", "b = Unsqueeze (r, [1]) u = MatMul (b, wb)"),
+    "MatMul with rows along M of a batch": (
+        "2,3",
+        "b = Unsqueeze (r, [0]) c = MatMul (b, wc) u = Transpose <perm = [1, 0, 2]> (c)",
+    ),
+    "Gemm": ("3", "u = Gemm <alpha = 2.0> (r, w, z)"),
+    "Gemm of turned rows": ("3", "t = Transpose (r) u = Gemm <transA = 1> (t, w)"),
+    "Gemm with rows added": ("3", "p = MatMul (r, w) u = Gemm (r, w, p)"),
+    "Einsum": ("3", 'u = Einsum <equation = "nk,kd->nd"> (r, w)'),
+    "Einsum of two": ("4,4", 'u = Einsum <equation = "na,nb->nab"> (r, r)'),
+    "Conv": ("2,3", "b = Unsqueeze (r, [1]) u = Conv (b, k)"),
+    "MaxPool": ("1,3", "b = Unsqueeze (r, [1]) u = MaxPool <kernel_shape = [2]> (b)"),
+    "AveragePool": ("1,3", "b = Unsqueeze (r, [1]) u = AveragePool <kernel_shape = [2]> (b)"),
+    "GlobalAveragePool": ("1,1", "b = Unsqueeze (r, [1]) u = GlobalAveragePool (b)"),
+    "GlobalMaxPool": ("1,1", "b = Unsqueeze (r, [1]) u = GlobalMaxPool (b)"),
+    "GlobalLpPool": ("1,1", "b = Unsqueeze (r, [1]) u = GlobalLpPool (b)"),
+    "LpPool": ("1,3", "b = Unsqueeze (r, [1]) u = LpPool <kernel_shape = [2]> (b)"),
+    "LRN": ("4,1,1", "b = Unsqueeze (r, [2, 3]) u = LRN <size = 3> (b)"),
+    "InstanceNormalization": (
+        "1,4",
+        "b = Unsqueeze (r, [1]) u = InstanceNormalization (b, one, one)",
+    ),
+    "GroupNormalization": (
+        "4,1",
+        "b = Unsqueeze (r, [2]) u = GroupNormalization <num_groups = 2> (b, v, v)",
+    ),
+    "LayerNormalization": ("4", "u = LayerNormalization <axis = -1> (r, v, v)"),
+    "LayerNormalization of axes": (
+        "2,2",
+        "b = Reshape (r, [-1, 2, 2]) u = LayerNormalization <axis = 1> (b, sq)",
+    ),
+    "RMSNormalization": ("4", "u = RMSNormalization (r, v)"),
+    "Softmax": ("4", "u = Softmax <axis = 1> (r)"),
+    "LogSoftmax": ("4", "u = LogSoftmax <axis = -1> (r)"),
+    "Hardmax": ("4", "u = Hardmax <axis = 1> (r)"),
+    "LpNormalization": ("4", "u = LpNormalization <axis = 1> (r)"),
+    "CumSum": ("4", "u = CumSum (r, axis1)"),
+    "CumSum before rows": ("4", "t = Transpose (r) c = CumSum (t, axis0) u = Transpose (c)"),
+    "ReduceSum": ("1", "u = ReduceSum (r, [1])"),
+    "ReduceSum before rows": ("", "t = Transpose (r) u = ReduceSum <keepdims = 0> (t, [0])"),
+    **{name: ("", f"u = {name} <keepdims = 0> (r, [1])") for name in REDUCTIONS},
+    "root of mean squares": (
+        "4",
+        "q = Mul (r, r) a = ReduceMean (q, [-1]) b = Sqrt (a) u = Div (r, b)",
+    ),
+    "ReduceLogSum": ("", "a = Abs (r) u = ReduceLogSum <keepdims = 0> (a, [1])"),
+    "ArgMax": ("", "a = ArgMax <axis = 1, keepdims = 0> (r) u = Cast <to = 1> (a)"),
+    "ArgMin": ("1", "a = ArgMin <axis = -1> (r) u = Cast <to = 1> (a)"),
+    "TopK": ("2", "u, at = TopK <axis = 1> (r, [2])"),
+    "TopK positions": ("2", "best, at = TopK <axis = -1> (r, [2]) u = Cast <to = 1> (at)"),
+    "QuantizeLinear": (
+        "4",
+        "q = QuantizeLinear (r, scale, zero) u = DequantizeLinear (q, scale, zero)",
+    ),
+    "DequantizeLinear along columns": (
+        "4",
+        "q = QuantizeLinear <axis = 1> (r, scales) u = DequantizeLinear <axis = 1> (q, scales)",
+    ),
+    "OneHot": (
+        "5",
+        """a = ArgMax <axis = 1, keepdims = 0> (r)
+        o = OneHot <axis = -1> (a, [5], values) u = Cast <to = 1> (o)""",
+    ),
+    "OneHot before rows": (
+        "5",
+        """a = ArgMax <axis = 1, keepdims = 0> (r)
+        o = OneHot <axis = 0> (a, [5], values) c = Cast <to = 1> (o) u = Transpose (c)""",
+    ),
+    "RoiAlign": (
+        "2,1,1",
+        """a = Abs (r) z1 = ReduceSum <keepdims = 0> (r, [1]) z2 = Mul (z1, none)
+        batch = Cast <to = 7> (z2) u = RoiAlign <sampling_ratio = 1> (maps, a, batch)""",
+    ),
+    "Transpose": ("2,2", "b = Reshape (r, [0, 2, 2]) u = Transpose <perm = [0, 2, 1]> (b)"),
+    "Flatten": ("4", "b = Reshape (r, [0, 2, 2]) u = Flatten <axis = 1> (b)"),
+    "Squeeze": ("4", "b = Unsqueeze (r, [0, 2]) u = Squeeze (b, [0, 2])"),
+    "Identity": ("4", "u = Identity (r)"),
+    "Concat": ("8", "n = Neg (r) u = Concat <axis = 1> (r, n)"),
+    "Concat of a fill": (
+        "5",
+        """s = Shape <end = 1> (r) s1 = Concat <axis = 0> (s, [1])
+        o = ConstantOfShape <value = float[1] {2.0}> (s1) u = Concat <axis = 1> (r, o)""",
+    ),
+    "Expand": (
+        "4",
+        "s = Shape (r) e = Expand (v, s) u = Mul (e, r)",
+    ),
+    "Expand of one column": (
+        "4",
+        "c = Slice (r, [1], [2], [1]) s = Shape (r) u = Expand (c, s)",
+    ),
+    "Slice": ("2", "u = Slice (r, [3], [0], [1], [-2])"),
+    "Split": ("3", "a, u = Split <axis = 1> (r, [1, 3])"),
+    "Pad": ("7", "u = Pad (r, [0, 1, 0, 2], fill)"),
+    "Gather": ("2", "u = Gather <axis = 1> (r, [3, 0])"),
+    "Gather of a table": (
+        "4",
+        "a = ArgMax <axis = 1, keepdims = 0> (r) u = Gather (table, a)",
+    ),
+    "Gather of columns of a table": (
+        "3",
+        """a = ArgMax <axis = 1, keepdims = 0> (r)
+        g = Gather <axis = 1> (w34, a) u = Transpose (g)""",
+    ),
+    "GatherElements": (
+        "1",
+        "a = ArgMax <axis = 1> (r) u = GatherElements <axis = 1> (r, a)",
+    ),
+    "places": (
+        "4",
+        """row = Slice (i, [0], [1], [1]) f = Cast <to = 1> (row) u = Add (f, r)""",
+    ),
+}
+CONSTANTS = {
+    "v": np.array([3, -1, 2, 1], "f4"),
+    "w": np.arange(12).reshape(4, 3) % 5 - 2,
+    "w34": np.arange(12).reshape(3, 4) % 5 - 2,
+    "wb": np.arange(12).reshape(1, 4, 3) % 7 - 2,
+    "wc": np.arange(24).reshape(2, 4, 3) % 7 - 2,
+    "z": np.array([1, 2, 3]),
+    "k": np.array([[[1, 2]], [[-1, 3]]]),
+    "one": np.array([1]),
+    "sq": np.array([[1, 2], [3, 4]]),
+    "scale": np.array(0.5),
+    "scales": np.array([0.5, 1, 2, 4]),
+    "fill": np.array(7),
+    "none": np.array(0),
+    "table": np.arange(20).reshape(5, 4),
+    "maps": np.arange(50).reshape(1, 2, 5, 5),
+}
+NUMBERS = {
+    "zero": np.array(0, "u1"),
+    "axis0": np.array(0),
+    "axis1": np.array(1),
+    "values": np.array([0, 1]),
+}
+
+
+def text_of(name: str, sizes: str, where: str = "") -> str:
+    """Return a model that writes a function of chosen rows to the rows of the same mask."""
+    row, lines = FUNCTIONS[name]
+    dims = ",".join(filter(None, (sizes, row)))
+    return f"""g (float[{sizes},4] h, bool[{sizes}] m, float[{dims}] x) => (float[{dims}] y) {{
+        nz = NonZero (m) i = Transpose (nz) r = GatherND (h, i) {where}
+        {lines}
+        y = ScatterND (x, i, u) }}"""
+
+
+def model_of(name: str, sizes: str) -> onnx.ModelProto:
+    text = text_of(name, sizes)
+    model = parse(text, 23 if "RMS" in name else 21 if "Group" in name else 18, 10)
+    for key, value in {**CONSTANTS, **NUMBERS}.items():
+        if f" {key}" in text.replace("(", " ").replace(",", " ") or f"({key}" in text:
+            kind = value.dtype if key in NUMBERS else np.float32
+            made = ir.to_proto(ir.tensor(value.astype(kind), name=key))
+            model.graph.initializer.append(made)
+    return model
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("sizes", ["6", "2,3", "A", "A,B"])
+def test_no_choice_is_left(name: str, sizes: str) -> None:
+    model = model_of(name, sizes)
+    result = onnx_scatterx.optimize(model, target=TARGET, last_bits=True)
+    left = {node.op_type for node in nodes(result.model)}
+    assert left.isdisjoint({"NonZero", "GatherND", "ScatterND"}), str(result.report)
+    pairs = [[open_(m) for open_ in SESSIONS] for m in (model, result.model)]
+    rng = np.random.default_rng(0)
+    shape = [{"A": 4, "B": 3}.get(n) or int(n) for n in sizes.split(",")]
+    rest = [int(n) for n in FUNCTIONS[name][0].split(",") if n]
+    for share in (0.0, 1.1, 0.5, 0.3):
+        mask = rng.random(shape) < share
+        h = rng.integers(-9, 9, [*shape, 4]).astype("f4")
+        h[~mask] = rng.choice([np.nan, np.inf, 3e38, 1], h[~mask].shape)
+        feed = {"h": h, "m": mask, "x": rng.normal(size=[*shape, *rest]).astype("f4")}
+        for before, after in zip(*pairs, strict=True):
+            try:
+                expected = before.run(None, feed)
+            except rejections():  # of no rows
+                assert not mask.any()
+                continue
+            assert agree(expected, after.run(None, feed), zeros=True, close=True), share
+
+
+def test_every_operator_of_rows_is_tried() -> None:
+    texts = " ".join(itertools.chain(*FUNCTIONS.values()))
+    known = {
+        name for name, row in OPERATORS.items() if row.rows not in (Rows.UNKNOWN, Rows.BROADCAST)
+    }
+    assert {name for name in known if f" {name} " not in f" {texts} "} <= {
+        "MatMulInteger",
+        "Reshape",
+    }

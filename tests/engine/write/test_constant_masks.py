@@ -1,0 +1,69 @@
+"""A Where by a constant mask, and comparisons that a promise decides, without the mask."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import onnx_scatterx
+from tests.helpers.examples import examples
+from tests.helpers.pair import assert_same
+from tests.helpers.support import nodes, parse, sample
+
+PASSES = ["WriteOtherForms"]
+SIZES = st.sampled_from([1, 1, 2, 3])
+
+
+@examples(60)
+@given(st.lists(SIZES, min_size=1, max_size=3), st.sampled_from(["float", "int64"]), st.data())
+def test_a_mask_along_one_axis(shape: list[int], kind: str, data: st.DataObject) -> None:
+    def drawn(name: str) -> tuple[str, list[int]]:
+        own = [data.draw(st.sampled_from([n, 1])) for n in shape]
+        return name, own[data.draw(st.integers(0, len(own))) :]
+
+    (_, m), (_, x), (_, u) = map(drawn, "mxu")
+    mask = data.draw(st.lists(st.booleans(), min_size=int(np.prod(m)), max_size=int(np.prod(m))))
+    bits = ", ".join(str(int(bit)) for bit in mask)
+    dims = {
+        n: f"[{', '.join(map(str, s))}]" if s else "" for n, s in zip("mxu", (m, x, u), strict=True)
+    }
+    model = parse(f"""g ({kind}{dims["x"]} x, {kind}{dims["u"]} u) => ({kind}[A] y)
+        <bool{dims["m"]} m = {{{bits}}}> {{ y = Where (m, x, u) }}""")
+    del model.graph.output[0].type.tensor_type.shape.dim[:]
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    target = "standard, avoid = ['Where']"
+    result = onnx_scatterx.optimize(model, target=target, passes=PASSES)
+    made = result.model
+    dtype = "float32" if kind == "float" else kind
+    feed = {"x": sample(dtype, *x), "u": sample(dtype, *u, seed=1)}
+    assert_same(model, made, [feed])
+    left = [node.op_type for node in nodes(made)]
+    assert "Where" not in left or sum(n > 1 for n in m) > 1
+    assert result.report.zeros == (("y",) if "Where" not in left and kind == "float" else ())
+
+
+LABELS = """g (int64[2, 5] labels, float[2, 5] x) => (int64[2, 5] y, bool[2, 5] l, bool[2, 5] g)
+    <int64 ignored = {-100}, int64 zero = {0}> {
+        m = Equal (labels, ignored)
+        y = Where (m, zero, labels)
+        l = OP (labels, zero)
+        g = OP (ignored, labels) }"""
+
+
+@pytest.mark.parametrize("op", ["Less", "Greater", "LessOrEqual", "GreaterOrEqual"])
+def test_labels_that_are_not_negative(op: str) -> None:
+    """Labels of -100 are replaced by 0. Without the promise, there may be some."""
+    model = parse(LABELS.replace("OP", op))
+    avoid = "['Equal', 'Where', 'Less', 'Greater', 'LessOrEqual', 'GreaterOrEqual', 'Cast']"
+    target = f"standard, avoid = {avoid}"
+    kept = onnx_scatterx.optimize(model, target=target, passes=PASSES)
+    assert {"Equal", "Where"} <= {node.op_type for node in nodes(kept.model)}
+    assume = "labels: nonnegative"
+    result = onnx_scatterx.optimize(model, target=target, passes=PASSES, assume=assume)
+    left = [node.op_type for node in nodes(result.model)]
+    decided = op in ("Less", "GreaterOrEqual")  # than 0
+    assert left.count(op) == (0 if decided else 1)
+    assert not {"Equal", "Where"} & set(left)
+    assert "labels: nonnegative" in result.report.assumptions
+    ends = np.array([[0, 1, 2**63 - 1, 5, 0], [3, 0, 99, 100, 101]])
+    assert_same(model, result.model, [{"labels": ends, "x": sample("float32", 2, 5)}])

@@ -1,0 +1,112 @@
+"""The forms that avoid a compiler's faults stand in the file, at their patterns alone."""
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+import onnx_scatterx
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.lab.devices.consumers import rknn
+from onnx_scatterx.targets.catalogue import all_targets, target_of
+from onnx_scatterx.targets.faults import FORMS
+from tests.helpers.pair import assert_same
+from tests.helpers.support import parse, sample
+
+FAULTY = ", ".join(f"{{form = '{form}', version = '1'}}" for form in FORMS)
+TARGET = f"standard, faults = [{FAULTY}]"
+WRITE = "x = ScatterND (z, i, u)"
+
+
+def written(text: str, inputs: str, tmp_path: Path) -> tuple[onnx.ModelProto, onnx.ModelProto]:
+    """Return a model with a scatter, and the file that is written for a compiler with faults."""
+    model = parse(f"""g (float[4, 2] z, float[1, 2] u, {inputs}) => (float[4, 2] x, float[A] y)
+        <int64[1, 1] i = {{1}}, float[1, 2] q = {{1, -2}}, float two = {{2}},
+         float[4, 1, 1, 1] w = {{1, 2, 3, 4}}> {{ {WRITE}  {text} }}""")
+    model.graph.output[1].type.tensor_type.ClearField("shape")
+    onnx_scatterx.optimize(model, target=target_of(TARGET)).save(tmp_path / "out.onnx")
+    return model, onnx.load(tmp_path / "out.onnx")
+
+
+def feeds(model: onnx.ModelProto) -> list[dict[str, np.ndarray]]:
+    shapes = {
+        v.name: [d.dim_value for d in v.type.tensor_type.shape.dim] for v in model.graph.input
+    }
+    drawn = {name: sample("float32", *shape) for name, shape in shapes.items()}
+    odd = {name: np.full(shape, np.nan, np.float32) for name, shape in shapes.items()}
+    low = {name: np.full(shape, -np.inf, np.float32) for name, shape in shapes.items()}
+    return [drawn, odd, low]
+
+
+@pytest.mark.parametrize(
+    ("text", "relus"),
+    [
+        ("s = MatMul (q, k)  p = Softmax (s)  y = MatMul (p, v)", 1),
+        ("s = MatMul (q, k)  t = Mul (s, two)  r = Add (t, b)  p = Softmax (r)"
+         "  y = MatMul (p, v)", 1),
+        ("a = Neg (q)  s = MatMul (a, k)  p = Softmax (s)  y = MatMul (p, v)", 1),
+        ("s = MatMul (b, k)  p = Softmax (s)  y = MatMul (p, v)", 0),  # no constant queries
+        ("s = MatMul (q, k)  p = Sigmoid (s)  y = MatMul (p, v)", 0),
+        ("s = MatMul (q, k)  p = Softmax (s)  y = MatMul (v, p)", 0),
+        ("p = Softmax (k)  y = MatMul (p, v)", 0),
+    ],
+)  # fmt: skip
+def test_a_relu_behind_a_softmax(text: str, relus: int, tmp_path: Path) -> None:
+    sizes = "float[4, 1] v" if "(v, p)" in text else "float[4, 3] v"
+    other = "float[1, 2] b" if "MatMul (b" in text else "float[1, 4] b"
+    model, made = written(text, f"float[2, 4] k, {sizes}, {other}", tmp_path)
+    assert [n.op_type for n in made.graph.node].count("Relu") == relus
+    assert_same(model, made, feeds(model))
+
+
+CUT = """r = Reshape (m, [1, 4, 6])  a = Slice (r, [0], [2], [AXIS])
+    b = Slice (r, [-2], [9], [AXIS])  y = Concat <axis = 1> (a, b)"""
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("m = Conv (n, w)  " + CUT.replace("AXIS", "1"), True),
+        ("m = Conv (n, w)  " + CUT.replace("AXIS", "-2"), True),
+        ("m = Tile (n, [1, 4, 1, 1])  " + CUT.replace("AXIS", "1"), False),
+        ("m = Conv (n, w)  " + CUT.replace("AXIS", "1").replace("(a, b)", "(a, b, r)"), False),
+        ("m = Conv (n, w)  r = Reshape (m, [1, 2, 12])  a = Slice (r, [0], [1], [1])"
+         "  b = Slice (r, [1], [2], [1])  y = Concat <axis = 1> (a, b)", False),
+        ("m = Conv (n, w)  r = Reshape (m, [1, 4, 6])  y = Slice (r, [0], [1], [1])", False),
+    ],
+)  # fmt: skip
+def test_slices_before_a_reshape(text: str, first: bool, tmp_path: Path) -> None:
+    model, made = written(text, "float[1, 1, 1, 6] n", tmp_path)
+    makers = {out: node.op_type for node in made.graph.node for out in node.output}
+    cut = [makers.get(n.input[0]) for n in made.graph.node if n.op_type == "Slice"]
+    assert cut.count("Conv") == (2 if first else 0)
+    assert_same(model, made, feeds(model))
+
+
+def test_every_fault_names_a_version_and_its_switch() -> None:
+    """Where the compiler has a switch, its refusal prints it."""
+    faults = {t.name: t.faults for t in all_targets() if t.faults}
+    assert {fault.form for fault in faults["rknn"]} == set(FORMS)
+    assert all(f.version == target_of(name).version for name, own in faults.items() for f in own)
+    said = "W You can add disable_rules=['a_rule'] in rknn.config() to disable the error rule!"
+    assert rknn._switch(said) == "the compiler says: rknn.config(disable_rules=['a_rule'])"
+    assert all(rknn._switch(f"{fault.switch}!") for fault in faults["rknn"])
+
+
+@pytest.mark.parametrize(
+    ("faults", "message"),
+    [
+        ("[1]", "a fault is a table, not 1"),
+        ("[{form = 'relu_behind_softmax'}]", "a fault names the version of the compiler"),
+        (
+            "[{form = 'relu', version = '1'}]",
+            "faults.form has 'relu', which is not a form: there are",
+        ),
+        ("[{form = 'relu_behind_softmax', version = 1}]", "faults.version is a text, not 1"),
+        ("[{forms = 'relu_behind_softmax'}]", "unknown key 'faults.forms'; did you mean form"),
+    ],
+)
+def test_profiles_that_are_refused(faults: str, message: str) -> None:
+    with pytest.raises(ScatterXError, match=message):
+        target_of(f"standard, faults = {faults}")

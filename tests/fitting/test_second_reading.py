@@ -1,0 +1,66 @@
+"""A model is read without trust in its dims only if something may follow from it."""
+
+import onnx_ir as ir
+import pytest
+
+from onnx_scatterx.engine.analysis.interpreter import Interpreter
+from onnx_scatterx.engine.analysis.model_analysis import ModelAnalysis
+from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.passes.settings import Settings
+from onnx_scatterx.fitting.fold_sizes import fold_sizes
+from onnx_scatterx.fitting.write_other_forms import write_other_forms
+from onnx_scatterx.graphs import overridable
+
+PLAIN = "y = Add (x, u)"
+FOLDED = """n = Shape <start = 1, end = 2> (x)  one = Constant <value_ints = [1]> ()
+            s = Concat <axis = 0> (n, one)  h = Add (x, u)  f = Reshape (h, s)  y = Neg (f)"""
+REFUSED = "b = Cast <to = 9> (x)  c = Not (b)  d = Cast <to = 1> (c)  y = Add (d, u)"
+
+
+def job_of(body: str) -> Job:
+    model = ir.from_onnx_text(f"""<ir_version: 8, opset_import: ["" : 18]>
+        g (float[N, 4] x, float[N, 4] u) => (float y) {{ {body} }}""")
+    return Job(model, Settings.of(target="qnn, avoid = ['Not']"))
+
+
+@pytest.mark.parametrize(
+    ("body", "folds", "writes", "reads"),
+    [(PLAIN, False, False, False), (FOLDED, True, False, True), (REFUSED, False, True, True)],
+)
+def test_the_model_is_read_again_if_a_node_changes(
+    body: str, folds: bool, writes: bool, reads: bool
+) -> None:
+    job = job_of(body)
+    assert (fold_sizes(job), write_other_forms(job)) == (folds, writes)
+    assert (job.analyses.at_most is None) is reads
+    assert not overridable(job.model)
+
+
+def test_constants_that_follow_from_equal_names_alone_are_not_folded() -> None:
+    job = job_of("n = Shape <end = 1> (x)  m = Shape <end = 1> (u)  e = Equal (n, m)  y = Not (e)")
+    assert not fold_sizes(job)
+    assert job.analyses.at_most is None, "with trust it is known"
+
+
+def test_what_is_ruled_out_is_not_tested_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = ir.from_onnx_text("""<ir_version: 8, opset_import: ["" : 18]>
+        g (float[N, 1] x) => (float y, float z) <int64 at = {1}> {
+            y = Squeeze (x)  z = Gather <axis = 0> (x, at) }""")
+    walks: list[object] = []
+    run = Interpreter.run
+
+    def noted(self: Interpreter) -> object:
+        walks.append(self.probe)
+        return run(self)
+
+    monkeypatch.setattr(Interpreter, "run", noted)
+    first = ModelAnalysis(model, distrust_dims=True)
+    known = first.knowledge
+    tested = [probe for probe in walks if probe is not None]
+    assert tested
+    walks.clear()
+    again = ModelAnalysis(model, distrust_dims=True, earlier=first).knowledge
+    assert walks == [None]
+    for node in model.graph:
+        (value,) = node.outputs
+        assert str(again.values[value].shape) == str(known.values[value].shape)
