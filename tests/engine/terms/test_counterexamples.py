@@ -1,10 +1,9 @@
 """The points at which terms are computed before a proof is tried."""
 
-from onnx_scatterx.engine.terms.prove import Facts
-
 from onnx_scatterx.engine.budget.limits import NARROW
 from onnx_scatterx.engine.terms import coord, size, term
 from onnx_scatterx.engine.terms.counterexamples import Sample
+from onnx_scatterx.engine.terms.facts import Facts
 
 N, M = size("counterexamples.n"), size("counterexamples.m")
 X = coord(0)
