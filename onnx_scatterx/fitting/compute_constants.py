@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Iterator
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx_ir as ir
@@ -26,10 +27,12 @@ from onnx_scatterx.engine.budget import LIMITS, budget, within_limits
 from onnx_scatterx.engine.device import TakenOut, objections_to, use_of
 from onnx_scatterx.engine.passes import Job, Pass
 from onnx_scatterx.engine.write import Writer
-from onnx_scatterx.fitting.constant_finder import MOVING, ROUNDED, NodeRunner
 from onnx_scatterx.fitting.fold_sizes import write_constant
 from onnx_scatterx.graphs import constant, live_nodes, overridable, reached, remove_dead
 from onnx_scatterx.operators import described
+
+if TYPE_CHECKING:
+    from onnx_scatterx.fitting.constant_finder import NodeRunner
 
 
 def compute_constants(job: Job) -> bool:
@@ -50,6 +53,8 @@ def compute_constants(job: Job) -> bool:
     chains = [] if known is None else _Chains(job, known).refused()
     if not chains:
         return False
+    from onnx_scatterx.fitting.constant_finder import NodeRunner
+
     modified, room, runs = False, LIMITS.computed_bytes, LIMITS.folding_runs
     with NodeRunner() as runner:
         for forms in chains:
@@ -101,6 +106,8 @@ class _Chain:
 
         What is removed from the model with the chain does not count.
         """
+        from onnx_scatterx.fitting.constant_finder import MOVING, ROUNDED
+
         known: dict[ir.Value, np.ndarray] = {}
         for node in self.nodes:
             tensors = {v: constant(v, self.scope.overridable) for v in node.inputs if v is not None}

@@ -256,11 +256,12 @@ def share_of(mask: Mask, context: Context) -> float:
     """
     index_map = mask.abstract.index_map
     reads = _elements_of(index_map)
-    values = (
-        _values_at(index_map, reads[0], context)
-        if index_map is not None and len(reads) == 1
-        else []
-    )
+    if index_map is None or len(reads) != 1:
+        return 1.0
+    read = granted(ElementOf.read_by(reads[0]))
+    if context.known(read).dtype == _BOOL:
+        return 1.0
+    values = _values_at(index_map, reads[0], context)
     true = sum(value != 0 for value in values)
     return true / len(values) if true and None not in values else 1.0
 

@@ -13,6 +13,7 @@ from onnx_scatterx.operators.columns import (
     Operator,
     Passing,
     Rounding,
+    Rows,
     Trust,
 )
 from onnx_scatterx.operators.elementwise import ELEMENTWISE
@@ -41,7 +42,8 @@ def test_what_is_not_described_is_unknown() -> None:
     assert OPERATORS["Loop"] is OPERATORS["NoOperatorOfOnnx"] is UNKNOWN
     assert "NoOperatorOfOnnx" not in OPERATORS
     allowed = {f.name for f in dataclasses.fields(Operator) if getattr(UNKNOWN, f.name)}
-    assert allowed == {"rounding", "passes", "indexed_since", "signed_input"}
+    assert allowed == {"rounding", "passes", "indexed_since", "signed_input", "rows"}
+    assert UNKNOWN.rows is Rows.UNKNOWN
     assert UNKNOWN.rounding is max(Rounding)
     assert UNKNOWN.passes is Passing.UNKNOWN
     assert (UNKNOWN.trust, UNKNOWN.alike) == (min(Trust), Kinds.NONE)

@@ -131,6 +131,15 @@ def test_too_large() -> None:
     assert scatter.reason is Reason.TOO_LARGE
 
 
+def test_too_much_work() -> None:
+    text = """g (float[6,2] x, bool[6] m, float[2,2] w) => (float[6,2] y) {
+        n = NonZero (m) i = Transpose (n) r = GatherND (x, i)
+        u = MatMul (r, w) y = ScatterND (x, i, u) }"""
+    rules, target = ["mask"], Target("chooses", work_limit=0.5)
+    (scatter,) = inspect(parse(text), target=target, rules=rules, last_bits=True).scatters
+    assert str(scatter.refusal) == f"{Reason.TOO_MUCH_WORK.value} (1 times as many multiply-adds)"
+
+
 def test_budget_of_the_model() -> None:
     with limited(model_steps=100, node_steps=0):
         (scatter,) = inspect(parse(BEHIND_ROWS)).scatters
@@ -157,7 +166,7 @@ def test_passes_that_were_not_chosen() -> None:
 def test_every_reason_is_provoked() -> None:
     others = {
         *(Reason.NO_RULE, Reason.NOT_CHOSEN, Reason.OLD_OPERATOR, Reason.NO_GAIN),
-        *(Reason.NOT_IN_TARGET, Reason.RANK, Reason.TOO_LARGE),
+        *(Reason.NOT_IN_TARGET, Reason.RANK, Reason.TOO_LARGE, Reason.TOO_MUCH_WORK),
         *(Reason.MODEL_LIMIT, Reason.SCATTER_LIMIT, Reason.QUESTION_LIMIT),
     }
     assert {*PROVOKED, *others} == set(Reason)
