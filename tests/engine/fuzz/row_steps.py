@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from onnx import helper
 
-from tests.engine.fuzz.builder import Builder, Dims
+from tests.helpers.builder import Builder, Dims
 
 _TYPES = ("float32",) * 6 + ("float64", "int64", "int32")
 _EXACT = ("Abs", "Neg", "Sqrt", "Exp", "Tanh", "Sigmoid", "Erf", "Relu", "LeakyRelu", "Softsign")
