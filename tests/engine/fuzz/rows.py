@@ -20,9 +20,9 @@ import onnx
 from onnx import helper
 
 import onnx_scatterx
-from tests.helpers.builder import Dims, code
 from tests.engine.fuzz.drawn import campaign, runs
 from tests.engine.fuzz.row_steps import NO_NUMBERS, Choice, Feed, RowSteps, Tensor
+from tests.helpers.builder import Dims, code
 from tests.helpers.pair import agree
 
 _TARGETS = ('standard, avoid = ["NonZero"]',) * 2 + ("qnn",)
