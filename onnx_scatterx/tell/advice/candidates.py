@@ -89,11 +89,12 @@ def fixed(whole: Whole) -> Change | None:
 
 def _chosen_rows(settings: Settings) -> Iterator[Change]:
     """Yield the changes that let a function of chosen rows be done for all rows."""
-    last_bits = Change(last_bits=not settings.given["last_bits"])
-    if last_bits.last_bits:
-        yield last_bits
+    last_bits = [] if settings.given["last_bits"] else [Change(last_bits=True)]
+    yield from last_bits
     if settings.target.work_limit != float("inf"):
-        yield last_bits | Change(keys={"work_limit": "inf"}, is_last=True)
+        any_work = Change(keys={"work_limit": "inf"}, is_last=True)
+        yield any_work
+        yield from (change | any_work for change in last_bits)
 
 
 def _dense(target: Target) -> Iterator[Change]:
