@@ -32,6 +32,7 @@ from onnx_scatterx.engine.rules import (
     Scatter,
     ScatterRule,
     attempt,
+    granted,
     refuse_unless,
 )
 from onnx_scatterx.rewrites.helpers.masked_write import whole_rows, written_by_mask
@@ -44,7 +45,8 @@ class MaskRule(ScatterRule):
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         by_mask, target = masked(scatter, context), context.target
-        rows = whole_rows(by_mask, context, counts=not target.chooses_rows)
+        kind = granted(by_mask.mask.abstract.dtype)
+        rows = whole_rows(by_mask, context, counts=not target.chooses_rows(kind))
         updates = attempt(lambda: rows.of(scatter.updates, by_mask.dim))
         if isinstance(updates, Refusal):
             return Refusal(Reason.UNKNOWN_INDICES, "whether the updates are in the mask's order")
@@ -54,7 +56,7 @@ class MaskRule(ScatterRule):
         if work is not None:
             times = max(1.0, work.times)
             why = Detail("{:g} times as many multiply-adds", times)
-            refuse_unless(target.allows_work(times), Reason.TOO_MUCH_WORK, why)
+            refuse_unless(target.allows_work(times, kind), Reason.TOO_MUCH_WORK, why)
 
         def write() -> ir.Value:
             return written_by_mask(by_mask, rows, updates)

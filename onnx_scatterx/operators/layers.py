@@ -73,7 +73,7 @@ LAYERS: dict[str, Operator] = {
     "GroupNormalization": _known(rows=Rows.BATCH, rows_alike=FLOATS),
     "HammingWindow": _window(),
     "HannWindow": _window(),
-    "Hardmax": _normalization(rows=Rows.APART),
+    "Hardmax": _normalization(),  # of NaN, it depends on the place
     "InstanceNormalization": _normalization(rows=Rows.BATCH, rows_alike=Kinds.FLOAT),
     "LRN": _normalization(rows=Rows.BATCH),
     "LSTM": _recurrent(ranks=(4, 3, 3)),

@@ -158,15 +158,26 @@ class Target:
             static_only=False,
         )
 
-    @property
-    def chooses_rows(self) -> bool:
-        """Whether a model may choose rows by data: the target has NonZero, and sizes of the run."""
-        return self.has("NonZero") and not self.static_only
+    def chooses_rows(self, dtype: ir.DataType = ir.DataType.BOOL) -> bool:
+        """Return whether a model may choose rows by a mask of a type.
 
-    def allows_work(self, times: float) -> bool:
-        """Return whether a function of chosen rows may be done for so many times as many rows."""
+        The target has NonZero of this type, and takes sizes that only the run knows.
+
+        >>> limits = {"NonZero": OperatorLimits(types=frozenset({"bool"}))}
+        >>> npu = Target("npu", limits=limits)
+        >>> npu.chooses_rows(), npu.chooses_rows(ir.DataType.INT64)
+        (True, False)
+        """
+        takes = self.has("NonZero") and self.limits_of("NonZero").takes_type(dtype)
+        return takes and not self.static_only
+
+    def allows_work(self, times: float, dtype: ir.DataType = ir.DataType.BOOL) -> bool:
+        """Return whether a function of rows, chosen by a mask of a type, may be done for all rows.
+
+        ``times`` is how many times as many rows there are.
+        """
         if self.work_limit is None:
-            return not self.chooses_rows and times <= WORK_LIMIT
+            return not self.chooses_rows(dtype) and times <= WORK_LIMIT
         return times <= self.work_limit
 
     @property

@@ -71,7 +71,6 @@ FUNCTIONS = {
     "RMSNormalization": ("4", "u = RMSNormalization (r, v)"),
     "Softmax": ("4", "u = Softmax <axis = 1> (r)"),
     "LogSoftmax": ("4", "u = LogSoftmax <axis = -1> (r)"),
-    "Hardmax": ("4", "u = Hardmax <axis = 1> (r)"),
     "LpNormalization": ("4", "u = LpNormalization <axis = 1> (r)"),
     "CumSum": ("4", "u = CumSum (r, axis1)"),
     "CumSum before rows": ("4", "t = Transpose (r) c = CumSum (t, axis0) u = Transpose (c)"),
