@@ -19,6 +19,7 @@ from onnx_scatterx.engine.write.forms import (
     masks,
     merged,
     movement,
+    positions,
     rows,
     views,
 )
@@ -80,6 +81,7 @@ FORMS: dict[str, Forms] = {
     "IsNaN": _forms(1, arithmetic.is_nan),
     "Mod": _forms(2, arithmetic.remainder, attributes=("fmod",)),
     "Neg": _forms(1, arithmetic.negative),
+    "NonZero": _forms(1, positions.all_or_none),
     "Not": _forms(1, arithmetic.not_),
     "OneHot": _forms(3, attributes=("axis",)),
     "Pad": _forms(4, rows.concat, attributes=("mode",)),
