@@ -15,7 +15,10 @@ from tests.helpers.examples import examples
 from tests.helpers.support import parse
 
 MODELS = sorted((Path(__file__).parents[2] / "models").glob("*.onnx"))
-PAIRS = [(path, name) for path in MODELS for name in profile_names()]
+NAMES = profile_names()
+PAIRS = [  # a model for three profiles, and a profile for many models
+    (path, NAMES[(7 * i + 3 * k) % len(NAMES)]) for i, path in enumerate(MODELS) for k in range(3)
+]
 _OF_THE_MODEL = ("the size", "its rank")  # why an input is refused, whatever is written
 
 
@@ -44,12 +47,13 @@ def compare(model: onnx.ModelProto, name: str) -> None:
     """Compare a result for a profile with that for `standard`."""
     standard, own, of_standard = judged(model, name)
     assert len(refused(own)) <= len(refused(of_standard)), (refused(own), refused(of_standard))
-    if not refused(of_standard):  # so the target has all operators that remove these scatters
+    # If nothing is refused, or runs on a host, it has all operators that remove these scatters.
+    if not refused(of_standard) and all(v.op == "input" for v in of_standard.violations):
         gone = {s.node for s in standard.scatters if s.is_gone}
         assert [s.node for s in own.scatters if not s.is_gone and s.node in gone] == [], str(own)
 
 
-@pytest.mark.sampled(90, each="name")
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("path", "name"), PAIRS, ids=lambda given: getattr(given, "stem", given))
 def test_a_profile_is_no_worse_than_standard(path: Path, name: str) -> None:
     compare(onnx.load(path), name)

@@ -32,6 +32,7 @@ def described(target: Target, width: int = 100) -> str:
       operators     all standard operators
       sizes         numbers or symbols
       dense forms   small ones only, as their work is data times indices; dense = true allows more
+      chosen rows   a function of them that multiplies matrices is done for them only
       the rest      kept scatters are not changed
     """
     head = f"{target.name}: {target.description}" if target.description else target.name

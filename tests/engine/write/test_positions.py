@@ -1,5 +1,7 @@
 """NonZero of a tensor of one number, for a target without NonZero."""
 
+from typing import Any
+
 import numpy as np
 import onnx
 import pytest
@@ -13,7 +15,7 @@ from tests.helpers.support import nodes, parse
 
 TARGET = 'standard, avoid = ["NonZero"]'
 PASSES = ["WriteOtherForms"]
-FILLS = {
+FILLS: dict[str, list[Any]] = {
     "float": [0.0, -0.0, float("nan"), float("inf"), 1e-45, -1.0],
     "int64": [0, 1, -1, 2**63 - 1, -(2**63), 1 << 32],
     "int32": [0, 1, -(2**31)],
