@@ -157,7 +157,7 @@ def _is_stretched(name: str, row: Mapping[str, Any]) -> bool:
 def _dtype(
     given: onnx.defs.OpSchema.FormalParameter, row: Mapping[str, Any], operator: str
 ) -> ir.DataType | None:
-    told = row.get(f"{given.type_str}_{operator}")
+    told: Any = row.get(f"{given.type_str}_{operator}")
     if told is None and given.type_str.startswith("tensor("):
         told = given.type_str[len("tensor(") : -1].upper()
     return ir.DataType[told] if told in ir.DataType.__members__ else None

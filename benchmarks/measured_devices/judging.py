@@ -94,7 +94,7 @@ def by_absence(cases: Sequence[Case]) -> Iterator[tuple[tuple[str, ...], list[Ca
 def separated(failed: Sequence[Case], taken: Sequence[Case], most: int = 4) -> list[str]:
     """Return in words the facts that most separate failures from the rest of what is taken."""
     without = Counter(pair for c in taken if c.ran for pair in _pairs(c))
-    left, told = list(failed), []
+    left, told = list(failed), list[str]()
     while left and len(told) < most:
         with_ = Counter(pair for c in left for pair in _pairs(c))
         best = max(with_, key=lambda p: (with_[p] - 0.5 * without[p], -len(p), repr(p)))

@@ -72,5 +72,5 @@ def _rows(content: bytes) -> Iterator[Mapping[str, Any]]:
 
 def _value(told: Mapping[str, Any]) -> Any:
     """Return a value that is written with its type, such as ``{"t": "int", "v": 3}``."""
-    value = told.get("v")
+    value: Any = told.get("v")
     return tuple(map(_value, value)) if told["t"] == "tuple" else value
