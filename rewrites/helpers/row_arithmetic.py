@@ -1,7 +1,9 @@
 """All rows of element-wise operators and products.
 
-MatMul(x[m], W)         MatMul(x, W)
-x[m] * w[top, idx]      x * w           each operand has the dims of the mask that it needs
+    MatMul(x[m], W)         MatMul(x, W)
+    x[m] * w[top, idx]      x * w           each operand has the dims of the mask that it needs
+
+Operands are broadcast; one that is the same for all rows stays as it is.
 """
 
 from __future__ import annotations

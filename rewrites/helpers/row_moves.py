@@ -1,8 +1,10 @@
 """All rows of operators that move elements.
 
-Transpose(x[m])            Transpose(x)               the dims of the mask stay together
-Reshape(x[m], [-1, 4])     Reshape(x, [..., 4])       if there are as many elements before the rows
-Reshape(x[m], [-1])        x                          if the mask repeats each row for all of it
+    Transpose(x[m])           Transpose(x)              the dims of the mask stay together
+    Reshape(x[m], [-1, 4])    Reshape(x, [..., 4])      if as many elements are before the rows
+    Reshape(x[m], [-1])       x                         if the mask repeats each row for all of it
+
+Axes that only change places are not written here: a ``Whole`` keeps their order until it is read.
 """
 
 from __future__ import annotations

@@ -74,11 +74,11 @@ class Part:
         refuse_unless(not any(a.is_ref() for a in self.node.attributes.values()))
         return {name: a.value for name, a in self.node.attributes.items()}
 
-    def followed(self, i: int, axis: int, has: Has | None = None) -> Whole:
+    def followed(self, i: int, axis: int) -> Whole:
         """Return all rows of an input, along an axis of it."""
-        return self.rows.of(self.input(i), axis, has or self.has)
+        return self.rows.of(self.input(i), axis, self.has)
 
-    def of(self, x: Whole, op: str | None = None, **changed: Any) -> Whole:
+    def of(self, x: Whole, **changed: Any) -> Whole:
         """Return the same node of one whole tensor; other inputs are the same for all rows."""
         return self.node_of([x, *self.node.inputs[1:]], x.dims, **changed)
 
