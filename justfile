@@ -62,7 +62,7 @@ fuzz SECONDS="60" SEED="0":
 mutate SECONDS="60":
     .ci/mutate --seconds {{SECONDS}}
 
-# Proves every model of a directory and of models/, and judges mutants: the figures of docs/proof.md.
+# Proves every model of a directory and of models/, and judges mutants: the figures of docs/measured/proof.md.
 prove DIRECTORY *ARGS:
     python benchmarks/prove.py models {{DIRECTORY}} --names {{ARGS}}
     python benchmarks/prove.py models {{DIRECTORY}} --mutants 3000 {{ARGS}}
@@ -71,7 +71,7 @@ prove DIRECTORY *ARGS:
 faults DIRECTORY *ARGS:
     python benchmarks/verify_mutants.py models {{DIRECTORY}} --pairs build/faults {{ARGS}}
 
-# The threads of docs/field.md: exports, runs and compares them, and writes the page (pip install torch==2.13.0).
+# The threads of docs/measured/field.md: exports, runs and compares them, and writes the page (pip install torch==2.13.0).
 field *ARGS:
     python benchmarks/field.py {{ARGS}}
 

@@ -1,4 +1,4 @@
-"""Runs the scatters of public threads through onnx-scatterx, and writes ``docs/field.md``.
+"""Runs the scatters of public threads through onnx-scatterx, and writes ``docs/measured/field.md``.
 
     pip install torch==2.13.0 .
     python benchmarks/field.py [--only PATTERN ...] [--page]
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import datetime
 import importlib.metadata
 import itertools
 import json
@@ -241,7 +242,8 @@ def main() -> None:
         if not args.only:
             versions = {package: importlib.metadata.version(package) for package in PACKAGES}
             lines = [f"{json.dumps(key)}: {json.dumps(found)}" for key, found in results.items()]
-            head = f'{{"versions": {json.dumps(versions)}, "version": "{version()}", "cases": {{\n'
+            told = f'"version": "{version()}", "date": "{datetime.date.today()}"'
+            head = f'{{"versions": {json.dumps(versions)}, {told}, "cases": {{\n'
             field_page.RESULTS.write_text(head + ",\n".join(lines) + "\n}}\n", encoding="utf-8")
     if not args.only:
         field_page.write()

@@ -13,7 +13,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 THREADS = ROOT / "benchmarks" / "field_threads.txt"
 RESULTS = ROOT / "benchmarks" / "field.json"
-PAGE = ROOT / "docs" / "field.md"
+PAGE = ROOT / "docs" / "measured" / "field.md"
 BEGINS = "<!-- the results begin: benchmarks/field.py writes them -->\n"
 PROFILES = "benchmarks/field_targets"
 SCATTERS = 'remove = ["ScatterElements", "ScatterND"]'
@@ -163,7 +163,10 @@ def page(results: Mapping[str, Any]) -> str:
         f"- {versions}; package {results['version']}",
         "\n## The targets\n\n| target | `--target` |\n|---|---|",
         *(f"| {name} | `{TARGETS[name]}` |" for name in used),
-        "\n## The threads\n\n| thread | what they wrote | export | target | command | outcome |",
+        "\n## The threads\n",
+        f"*Date: {results['date']}. Version: package {results['version']}. Command: `just field`."
+        " Machine: any, since nothing is timed.*\n",
+        "| thread | what they wrote | export | target | command | outcome |",
         "|---|---|---|---|---|---|",
     ]
     for t in listed:

@@ -1,4 +1,4 @@
-"""Measures the models that people name in public issues, and writes ``docs/gallery.md``.
+"""Measures the models that people name in public issues, and writes ``docs/measured/gallery.md``.
 
     pip install torch==2.13.0 torchvision==0.28.0 transformers timm ultralytics ".[prove]"
     python benchmarks/gallery.py [--only NAME ...] [--with tract=PYTHON ...]
@@ -52,7 +52,7 @@ from real_steps import (
 
 import onnx_scatterx
 
-PAGE = ROOT / "docs" / "gallery.md"
+PAGE = ROOT / "docs" / "measured" / "gallery.md"
 RESULTS = ROOT / "benchmarks" / "gallery.json"
 BEGINS = "<!-- the results begin: benchmarks/gallery.py writes them -->\n"
 CELLS = Cells(ROOT / "benchmarks" / "gallery_cells.json")

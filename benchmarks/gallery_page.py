@@ -1,4 +1,4 @@
-"""Writes the results of ``benchmarks/gallery.py`` as the tables of ``docs/gallery.md``."""
+"""Writes the results of ``benchmarks/gallery.py`` as the tables of ``docs/measured/gallery.md``."""
 
 from __future__ import annotations
 

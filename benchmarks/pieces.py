@@ -1,6 +1,6 @@
 """Pieces against time: how long the same bytes take in more and more strided copies.
 
-    python benchmarks/pieces.py [--plot docs/pieces.svg]
+    python benchmarks/pieces.py [--plot docs/measured/pieces.svg]
 
 Half of the rows of 4 MB of float32 are written, on one thread. Rows are in order, which is one
 strided copy, or in a random order; they are made shorter and shorter. The last column is a memcpy

@@ -1,4 +1,4 @@
-"""Removes the scatters of models at published sizes, and writes ``docs/real_sizes.md``.
+"""Removes the scatters of models at published sizes, and writes ``docs/measured/real_sizes.md``.
 
     pip install torch==2.13.0 transformers timm onnxsim onnxslim
     python benchmarks/real_sizes.py [--only NAME ...] [--cache FOLDER] [--page]
@@ -44,7 +44,7 @@ from real_steps import (
 import onnx_scatterx
 
 FORMS = ("model", "onnxsim", "onnxslim")  # the export, and what simplifiers make of it
-PAGE = ROOT / "docs" / "real_sizes.md"
+PAGE = ROOT / "docs" / "measured" / "real_sizes.md"
 RESULTS = ROOT / "benchmarks" / "real_sizes.json"
 NUMBERS = ("nodes", "scatters", "limits", "seconds", "MB")
 TINY = '<ir_version: 8, opset_import: ["" : 18]> g (float[2] x) => (float[2] y) {y = Neg (x)}'

@@ -24,9 +24,9 @@ STYLE = (DOCS.parent / "onnx_scatterx/tell/page/report.css").read_text(encoding=
 
 def drawings() -> Iterator[tuple[Path, str]]:
     """Yield each picture that a page shows: its file and what must be in it."""
-    for page in sorted(DOCS.glob("*.md")):
+    for page in sorted(DOCS.rglob("*.md")):
         text = page.read_text(encoding="utf-8")
-        if names := re.findall(r"\]\(drawings/(\w+)\.svg\)", text):
+        if names := re.findall(r"\]\((?:\.\./)?drawings/(\w+)\.svg\)", text):
             examples = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
             doctest.DocTestRunner().run(examples, clear_globs=False)
             for name in names:

@@ -8,7 +8,7 @@
     pytorch_scatter(...)             torch.scatter by scatter_x
 
 This code is slow and easy to check. ``XTransformer`` and ``Scattering`` compute the same faster,
-and also have reductions. docs/errata.md lists the corrections.
+and also have reductions. docs/theory/errata.md lists the corrections.
 """
 
 from collections.abc import Callable, Sequence

@@ -26,7 +26,7 @@ def test_a_page_names_the_script_that_makes_its_figures() -> None:
         script, made, _ = row.split(" | ")
         commands = re.findall(r"`(just \w+)`", made)
         commands += [f"benchmarks/{name}" for name in re.findall(r"\((\w+\.py)\)", script)]
-        for page in re.findall(r"\]\(\.\./docs/(\w+\.md)\)", made):
+        for page in re.findall(r"\]\(\.\./docs/([\w/]+\.md)\)", made):
             text = (ROOT / "docs" / page).read_text(encoding="utf-8")
             assert any(command in text for command in commands), row
 

@@ -18,14 +18,14 @@ from tests.helpers.support import parse
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs"
-DOCS = sorted(FOLDER.glob("*.md"))
+DOCS = sorted(FOLDER.rglob("*.md"))
 FOLDERS = (".", ".github", ".github/ISSUE_TEMPLATE", "benchmarks", "custom_ops", "models")
 PAGES = [*DOCS, *(page for name in FOLDERS for page in sorted((ROOT / name).glob("*.md")))]
 CODE = re.compile(r"^```.*?^```$", re.M | re.S)
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("path", DOCS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", DOCS, ids=lambda path: str(path.relative_to(FOLDER)))
 def test_examples(path: Path) -> None:
     with fresh_symbols():  # the order of terms does not depend on other tests
         failures, _ = doctest.testfile(str(path), module_relative=False)
@@ -50,12 +50,16 @@ def headings(page: Path) -> set[str]:
 
 
 def test_the_site_has_every_page() -> None:
-    """Once, and the index leads to each of them, too."""
-    names = [path.name for path in DOCS]
+    """Once, and the index of its folder leads to it."""
+    names = {str(path.relative_to(FOLDER)) for path in DOCS}
     configuration = (ROOT / ".ci" / "mkdocs.yml").read_text(encoding="utf-8")
-    assert sorted(re.findall(r"- (\w+\.md)$", configuration, re.M)) == names
-    index = (FOLDER / "index.md").read_text(encoding="utf-8")
-    assert {"index.md", *re.findall(r"\]\((\w+\.md)\)", index)} == set(names)
+    listed = re.findall(r"- ([\w/]+\.md)$", configuration, re.M)
+    assert sorted(listed) == sorted(names)
+    found = set()
+    for index in FOLDER.rglob("index.md"):
+        linked = re.findall(r"\]\(([\w/]+\.md)\)", index.read_text(encoding="utf-8"))
+        found |= {str((index.parent / name).relative_to(FOLDER)) for name in linked}
+    assert found == names - {"index.md"}
 
 
 def first_column(page: str, heading: str) -> list[str]:

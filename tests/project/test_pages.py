@@ -9,7 +9,7 @@ from onnx_scatterx.text.reasons import Reason
 from tests.helpers.documented import follow
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("kept_scatters", "pytorch_to_npu")
+PAGES = ("kept_scatters", "quick_start")
 TEXT = {name: (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in PAGES}
 
 
@@ -28,13 +28,11 @@ def test_commands(page: str, capsys: pytest.CaptureFixture[str]) -> None:
     done = list(follow(TEXT[page], capsys.readouterr))
     failed = [arguments[3] for arguments, status, _ in done if status]
     assert len(done) >= 3
-    assert failed == (["wrong.onnx"] if page == "pytorch_to_npu" else [])
+    assert failed == (["wrong.onnx"] if page == "quick_start" else [])
 
 
 def test_the_module_is_that_of_the_repository() -> None:
-    (module,) = re.findall(
-        r"^class Letterbox.*?return canvas\n", TEXT["pytorch_to_npu"], re.M | re.S
-    )
+    (module,) = re.findall(r"^class Letterbox.*?return canvas\n", TEXT["quick_start"], re.M | re.S)
     assert module in (ROOT / "models" / "sources.py").read_text(encoding="utf-8")
 
 

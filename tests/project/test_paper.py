@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("paper", ROOT / "docs" / "paper.py")
+    spec = importlib.util.spec_from_file_location("paper", ROOT / "docs" / "theory" / "paper.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -22,7 +22,7 @@ def script() -> ModuleType:
 
 
 def test_the_page_is_what_the_script_makes(script: ModuleType) -> None:
-    assert script.page() == (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
+    assert script.page() == (ROOT / "docs" / "theory" / "paper.md").read_text(encoding="utf-8")
 
 
 def test_every_row_has_its_file_and_its_test(script: ModuleType) -> None:
@@ -49,7 +49,7 @@ def test_every_claim_selects_tests(script: ModuleType) -> None:
 def test_figures_and_versions_were_found(script: ModuleType) -> None:
     page = script.page()
     for name in script.MEASURED:
-        assert f"]({name}): " in page, name
+        assert f"]({name}): Date: " in page, name
     for name in script.FIGURES:
         after = page.split(f"]({name})")[1]
         assert after.split("\n\n")[1].startswith("- "), name

@@ -85,7 +85,7 @@ KNOWN = {
 
 def test_the_known_models_are_those_of_the_page() -> None:
     """Their scatters, and about their seconds, which a new measurement changes."""
-    page = (ROOT / "docs" / "real_sizes.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "measured" / "real_sizes.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| ([^|]+) \| (.*) \|$", page, re.M))
     table = README.split("\n## Known models")[1].split("\n## ")[0].replace("**", "")
     told = [row.split(" | ") for row in re.findall(r"^\| (\w.*) \|$", table, re.M)[1:]]
@@ -153,7 +153,9 @@ def test_it_leads_everywhere() -> None:
     inside = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     folders = {path.parent.name for path in (ROOT / "onnx_scatterx").glob("*/__init__.py")}
     assert [f for f in folders - {"rewrites"} if f"(../onnx_scatterx/{f})" not in inside] == []
-    pages = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "docs").glob("*.md")}
-    linked = {name for name in pages if f"(docs/{name})" in README}
-    linked |= {name for page in linked for name in pages if f"({name})" in pages[page]}
+    docs = ROOT / "docs"
+    pages = {path: path.read_text(encoding="utf-8") for path in docs.rglob("*.md")}
+    linked = {ROOT / name for name in re.findall(r"\]\((docs/[\w/]+\.md)", README)}
+    for page in [*linked, docs / "theory" / "index.md", docs / "measured" / "index.md"]:
+        linked |= {page.parent / name for name in re.findall(r"\]\(([\w/]+\.md)\)", pages[page])}
     assert linked == set(pages)

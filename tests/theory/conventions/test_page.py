@@ -21,7 +21,7 @@ from tests.theory.golden import (
 )
 
 ROOT = Path(__file__).parents[3]
-PAGE = (ROOT / "docs" / "frameworks.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "theory" / "frameworks.md").read_text(encoding="utf-8")
 LINES = re.findall(r"^\$ (python -c .*)\n((?:[^$`].*\n)*)", PAGE, re.M)
 CALLS: dict[str, Mapping[str, object]] = {
     "onnx": onnx_draws.DRAWS,

@@ -12,7 +12,7 @@ from tests.theory.golden.make_stablehlo import PATH, run
 from tests.theory.golden.replay import COUNT, compare, replay
 from tests.theory.golden.stablehlo_draws import DRAWS
 
-PAGE = Path(__file__).parents[3] / "docs" / "frameworks.md"
+PAGE = Path(__file__).parents[3] / "docs" / "theory" / "frameworks.md"
 
 
 @pytest.mark.parametrize("call", DRAWS)

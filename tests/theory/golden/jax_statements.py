@@ -1,7 +1,7 @@
 """The operations of StableHLO that JAX writes for 20 statements, and their verdicts as a table.
 
 ``python -m tests.theory.golden.jax_statements`` asks JAX, writes jax_statements.json, and prints
-the table of docs/frameworks.md. The table is made from the file alone.
+the table of docs/theory/frameworks.md. The table is made from the file alone.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""Where the paper errs: what it prints fails, and what docs/errata.md puts there holds.
+"""Where the paper errs: what it prints fails, and what docs/theory/errata.md puts there holds.
 
-The tests carry the numbers of docs/errata.md. The algorithm is run as printed, from listing.txt.
+The tests carry the numbers of docs/theory/errata.md. The algorithm is run as printed, from listing.txt.
 """
 
 import itertools
@@ -26,7 +26,7 @@ from tests.theory.paper.draws import Index, numbered, x_transformers
 from tests.theory.paper.examples import E_2, E_3
 
 Array = NDArray[Any]
-PAGE = (Path(__file__).parents[3] / "docs" / "errata.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "theory" / "errata.md").read_text(encoding="utf-8")
 PRINTED: dict[str, Callable[..., Any]] = {}
 exec(Path(__file__).with_name("listing.txt").read_text(encoding="utf-8"), PRINTED)
 NUMPY_WRAPS = int(np.__version__.split(".")[0]) < 2

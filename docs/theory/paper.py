@@ -1,4 +1,4 @@
-"""Makes the page for a reviewer: ``python docs/paper.py`` writes docs/paper.md.
+"""Makes the page for a reviewer: ``python docs/theory/paper.py`` writes docs/theory/paper.md.
 
 The words are here. Numbers, versions and lists are read from the other pages, the tests and the
 golden vectors, so the page cannot say anything else than they do.
@@ -12,8 +12,8 @@ import numpy as np
 
 from onnx_scatterx.files.writing import write_text
 
-ROOT = Path(__file__).parents[1]
-DOCS = ROOT / "docs"
+ROOT = Path(__file__).parents[2]
+BOOK = ROOT / "docs" / "theory"
 
 CLAIMS = (
     ("Definitions 1 to 10", "tests/theory/paper/test_definitions.py", ""),
@@ -33,13 +33,13 @@ CLAIMS = (
     ("StableHLO against XLA", "tests/theory/conventions/test_stablehlo.py", ""),
 )
 
-FIGURES = ("kernel_benchmark.md", "real_sizes.md", "field.md")
+FIGURES = ("../measured/kernel_benchmark.md", "../measured/real_sizes.md", "../measured/field.md")
 MEASURED = (
-    "kernel_benchmark.md",
-    "real_sizes.md",
-    "speed.md",
-    "proof.md",
-    "devices.md",
+    "../measured/kernel_benchmark.md",
+    "../measured/real_sizes.md",
+    "../measured/speed.md",
+    "../measured/proof.md",
+    "../measured/devices.md",
     "moves.md",
 )
 
@@ -57,12 +57,12 @@ THREATS = (
     "The corrections of the paper are ours. Each has a counterexample that runs, against the "
     "program as it is printed.",
     "Names of devices stand for what their compilers or their lists of operators say "
-    "([devices](devices.md)).",
+    "([devices](../devices.md)).",
 )
 
 ROWS = [
     tuple(cell.strip() for cell in f"{line} | | ".split("|")[:5])
-    for line in (DOCS / "paper_rows.txt").read_text(encoding="utf-8").splitlines()[1:]
+    for line in (BOOK / "paper_rows.txt").read_text(encoding="utf-8").splitlines()[1:]
 ]
 
 
@@ -74,9 +74,9 @@ def page() -> str:
 def _claims() -> Iterator[str]:
     yield "# For a reviewer"
     yield ""
-    yield "What the paper says, what is corrected, what was measured, and a command for each."
-    yield "`python docs/paper.py` writes this page from the tests and the other pages, and a test"
-    yield "holds it against them."
+    yield "This page is for those who review the theory: what the paper says, what is corrected, what was"
+    yield "measured, and a command for each. `python docs/theory/paper.py` writes it from the tests and the"
+    yield "other pages, and a test holds it against them."
     yield from ("", "## Claims", "", "| claim | command |", "|---|---|")
     for claim, path, chosen in CLAIMS:
         option = f" -k {chosen}" if chosen else ""
@@ -85,7 +85,7 @@ def _claims() -> Iterator[str]:
 
 def _errata() -> Iterator[str]:
     yield from ("", "## Errata", "", "| [erratum](errata.md) | command |", "|---|---|")
-    text = (DOCS / "errata.md").read_text(encoding="utf-8")
+    text = (BOOK / "errata.md").read_text(encoding="utf-8")
     for number, title in re.findall(r"^### (\d+)\. (.*)$", text, re.M):
         command = f"python -m pytest tests/theory/paper/test_errata.py -k test_{number}_"
         yield f"| {number}. {title} | `{command}` |"
@@ -94,7 +94,7 @@ def _errata() -> Iterator[str]:
 def _figures() -> Iterator[str]:
     yield from ("", "## Figures of merit", "")
     for name in FIGURES:
-        text = (DOCS / name).read_text(encoding="utf-8").split("\n## ")
+        text = (BOOK / name).read_text(encoding="utf-8").split("\n## ")
         kept = [part for part in text if not part.startswith(("Promises", "Below", "Far"))]
         title = text[0].splitlines()[0].removeprefix("# ")
         found = re.findall(r"^- (\d[^\n]*(?:\n  [^\n]+)*)", "\n".join(kept), re.M)
@@ -109,12 +109,9 @@ def _figures() -> Iterator[str]:
 def _machines() -> Iterator[str]:
     yield from ("## Versions and hardware", "")
     for name in MEASURED:
-        text = (DOCS / name).read_text(encoding="utf-8")
-        for paragraph in text.split("\n\n"):
-            if re.search(r"figures are from|published, with|(on|from)\s20\d\d-", paragraph):
-                words = " ".join(re.sub(r"\]\((?!\w+\.md)[^)]*\)", "]", paragraph).split())
-                yield f"- [{name.removesuffix('.md')}]({name}): {words}"
-                break
+        text = (BOOK / name).read_text(encoding="utf-8")
+        (told, *_) = re.findall(r"^\*(Date: .*?)\*$", text, re.M | re.S)
+        yield f"- [{Path(name).stem}]({name}): {' '.join(told.split())}"
     for path in sorted((ROOT / "tests/theory/golden").glob("*.npz")):
         with np.load(path) as file:
             yield f"- golden vectors of {path.stem}: version {file['version']}"
@@ -136,4 +133,4 @@ def _rows() -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    write_text(DOCS / "paper.md", page())
+    write_text(BOOK / "paper.md", page())
