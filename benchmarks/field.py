@@ -16,8 +16,8 @@ only writes the page, and needs no torch. ``--only`` prints some of the results 
 from __future__ import annotations
 
 import argparse
-import importlib
 import datetime
+import importlib
 import importlib.metadata
 import itertools
 import json

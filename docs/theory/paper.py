@@ -74,9 +74,9 @@ def page() -> str:
 def _claims() -> Iterator[str]:
     yield "# For a reviewer"
     yield ""
-    yield "This page is for those who review the theory: what the paper says, what is corrected, what was"
-    yield "measured, and a command for each. `python docs/theory/paper.py` writes it from the tests and the"
-    yield "other pages, and a test holds it against them."
+    yield "This page is for those who review the theory: what the paper says, what is corrected,"
+    yield "what was measured, and a command for each. `python docs/theory/paper.py` writes it from"
+    yield "the tests and the other pages, and a test holds it against them."
     yield from ("", "## Claims", "", "| claim | command |", "|---|---|")
     for claim, path, chosen in CLAIMS:
         option = f" -k {chosen}" if chosen else ""

@@ -24,8 +24,8 @@ numbers two definitions as 2, and two as 10. Here the first of each has the lett
     Section 8       the ScatterX algorithm     ``scatter_x`` and its steps
 
 The paper does not define reads: a ``Gathering`` is a read. ``moves`` writes scatterings and
-gatherings as strided copies, which the paper does not have. docs/theory/errata.md lists the corrections of
-the paper, with reasons.
+gatherings as strided copies, which the paper does not have. docs/theory/errata.md lists the
+corrections of the paper, with reasons.
 
 Come here for the definitions of the paper, and in its folder conventions for the scatters of other
 frameworks. Not for what the optimizer does with a scatter: it has a form of its own, over sizes

@@ -1,6 +1,7 @@
 """Where the paper errs: what it prints fails, and what docs/theory/errata.md puts there holds.
 
-The tests carry the numbers of docs/theory/errata.md. The algorithm is run as printed, from listing.txt.
+The tests carry the numbers of docs/theory/errata.md. The algorithm is run as printed, from
+listing.txt.
 """
 
 import itertools
