@@ -144,3 +144,20 @@ def test_the_hook(monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.search(hook["files"], "a/b.onnx")
     assert main([*command, str(TAKEN)]) == 0
     assert main([*command, str(TAKEN), str(REFUSED)]) == 1
+
+
+def test_the_page_has_a_whole_configuration_and_a_whole_workflow() -> None:
+    """The hook compiles nothing, its options are right, and the action gets inputs that it has."""
+    page = (ROOT / "docs" / "plug_in.md").read_text(encoding="utf-8")
+    blocks = [yaml.safe_load(b) for b in re.findall(r"^```yaml\n(.*?)^```", page, re.M | re.S)]
+    configuration, workflow = blocks
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    (used,) = configuration["repos"][0]["hooks"]
+    assert used["id"] == hook["id"]
+    assert used["args"][:3] == hook["args"]
+    assert main(["inspect", *used["args"][:3], str(TAKEN)]) == 0
+    (without,) = hook["additional_dependencies"]
+    assert without in (ROOT / ".ci" / "pure-wheel").read_text(encoding="utf-8")
+    assert without in str(ACTION["runs"])
+    *_, last = workflow["jobs"]["scatters"]["steps"]
+    assert set(last["with"]) <= set(ACTION["inputs"])
