@@ -1,4 +1,4 @@
-"""A hook of MkDocs: if a page links to a file outside of docs/, the file becomes a page, too.
+"""A hook of MkDocs: a file outside of docs, or a script, to which a page links becomes a page, too.
 
 The page of a file shows its text, and the page of a folder lists its files. A Markdown page of the
 project is rendered. In a strict build, a link to a missing file is an error.
@@ -75,7 +75,7 @@ def _folder(page: str) -> str:
 
 
 def _is_outside(source: str) -> bool:
-    return not source.startswith("docs/")
+    return not source.startswith("docs/") or source.endswith(".py")
 
 
 def _page(source: str) -> str:

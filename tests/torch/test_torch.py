@@ -261,6 +261,22 @@ def test_the_table_of_the_page(
     np.testing.assert_array_equal(session.run(None, feeds)[0], names["put"](*given))
 
 
+def filled(x: Any) -> Any:
+    x = x.clone()
+    x[:, 2:4] = 0
+    return x
+
+
+def test_the_program_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "before_onnx.md").read_text()
+    code = page.partition("## The program")[2].partition("```python")[2].partition("```")[0]
+
+    write = type("Write", (torch.nn.Module,), {"forward": lambda _, x: filled(x)})()
+    monkeypatch.chdir(tmp_path)
+    exec(code, {"module": write, "inputs": (torch.randn(4, 9),)})
+    assert not [n for n in onnx.load("model.onnx").graph.node if "Scatter" in n.op_type]
+
+
 def test_without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ScatterXError, match="needs PyTorch"):
