@@ -1,6 +1,7 @@
 """The page of threads is the one that the stored results make; no PyTorch is needed here."""
 
 import json
+import re
 import shlex
 import sys
 from collections import Counter
@@ -33,6 +34,20 @@ def test_the_page_is_what_the_results_make() -> None:
     """Where it differs, ``python benchmarks/field.py --page`` writes it."""
     _, _, shown = field_page.PAGE.read_text(encoding="utf-8").partition(field_page.BEGINS)
     assert shown == f"\n{field_page.page(RESULTS)}"
+
+
+def test_the_page_for_users_has_the_same_totals() -> None:
+    """How many threads are solved, and which are not."""
+    text = (ROOT / "docs" / "threads.md").read_text(encoding="utf-8")
+    graded = {
+        t.name: field_page.grade(RESULTS["cases"][t.case.key], field_page.first_command(t.case))
+        for t in THREADS
+    }
+    for grade, count in Counter(graded.values()).items():
+        assert re.search(rf"^\| {grade}: .* \| {count} \|$", text, re.M), grade
+    section = text.split("## What is not solved")[1]
+    named = set(re.findall(r"\[([\w/-]+#\d+)\]", section))
+    assert named == {name for name, grade in graded.items() if grade == "not solved"}
 
 
 def test_there_are_enough_threads_and_none_twice() -> None:
