@@ -27,7 +27,9 @@ def unfixed_sizes(value: onnx.ValueInfoProto) -> list[str]:
     return [d.dim_param for d in dims if not d.HasField("dim_value")]
 
 
-def lacking(original: onnx.ModelProto, result: onnx_scatterx.Result, target: Target) -> set[str]:
+def lacking(
+    original: onnx.ModelProto, result: onnx_scatterx.Result[onnx.ModelProto], target: Target
+) -> set[str]:
     """Return what is written that a target lacks, and that the report does not name."""
     had = {n.name for n in nodes(original)}
     new = [n for n in nodes(result.model) if n.name not in had and n.op_type != "Constant"]
