@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import onnx
-import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.engine.passes.job import Job
-from onnx_scatterx.engine.passes.settings import Settings
-from onnx_scatterx.fitting.check_target import violations
-from onnx_scatterx.targets.catalogue import profile_names, target_of
 from onnx_scatterx.targets.target import Target
-from tests.helpers.examples import are_all
 from tests.helpers.pair import assert_same
 from tests.helpers.support import sample
 
-EXAMPLES = sorted((Path(__file__).parents[2] / "models").glob("*.onnx"))
 HEAD = '<ir_version: 8, opset_import: ["" : 18]>'
 FILLED = """n = NonZero (m)  i = Transpose <perm = [1, 0]> (n)  s = Shape <start = 1> (n)
     u = Expand (one, s)  y = ScatterND (x, i, u)"""
@@ -93,27 +84,3 @@ def test_subgraphs_and_functions_survive_the_second_plan() -> None:
         "one": np.array(2, np.float32),
     }
     assert_same(model, result.model, [{**feed, "c": np.array(c)} for c in (True, False)])
-
-
-def unfixed_sizes(value: onnx.ValueInfoProto) -> list[str]:
-    """Return the sizes of an input that are no numbers."""
-    dims = value.type.tensor_type.shape.dim
-    return [d.dim_param for d in dims if not d.HasField("dim_value")]
-
-
-@pytest.mark.sampled(10)
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
-def test_no_profile_does_worse_than_the_target_for_all(path: Path) -> None:
-    """Each model is tried for every second profile, in turn; daily, for three."""
-    standard = onnx_scatterx.optimize(path, target="standard").model
-    is_static = not any(map(unfixed_sizes, standard.graph.input))
-    place, names = EXAMPLES.index(path), profile_names()
-    job = Job(ir.from_proto(standard), Settings.of(target="standard"))
-    known = job.analyses.without_promises.current()
-    tried = names[place // 2 % 2 :: 2]  # beside a model with fixed sizes stands a dynamic one
-    for name in tried if are_all() else [tried[(place + k) % len(tried)] for k in range(3)]:
-        target = target_of(name)
-        if target.is_limited and (is_static or not target.static_only):
-            own = onnx_scatterx.optimize(path, target=name).report.violations
-            refused = violations(job.model, target, known)
-            assert sum(not v.on_host for v in own) <= sum(not v.on_host for v in refused), name

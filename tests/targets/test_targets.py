@@ -2,7 +2,6 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 
 import onnx
@@ -14,14 +13,13 @@ from hypothesis import strategies as st
 import onnx_scatterx
 from onnx_scatterx import Reason
 from onnx_scatterx.doors.cli import main
-from onnx_scatterx.targets.catalogue import profile_names, target_of
+from onnx_scatterx.targets.catalogue import profile_names
 from onnx_scatterx.targets.target import Target
 from tests.helpers.examples import examples
 from tests.helpers.pair import assert_same
 from tests.helpers.profiles import BOX, EVEN, HEAD, written
-from tests.helpers.support import nodes, parse, sample
+from tests.helpers.support import parse, sample
 
-EXAMPLES = sorted((Path(__file__).parents[2] / "models").glob("*.onnx"))
 MASK = f"""{HEAD} g (float[N,4] x, bool[N,4] m) => (float[N,4] y) {{
     i = Transpose <perm = [1, 0]> (NonZero (m))
     s = Shape (i)
@@ -89,27 +87,6 @@ def test_a_chain_may_cost_more_where_the_target_has_no_scatter() -> None:
     if result.report.removed:
         feed = {"x": sample("float32", 256, 2), "u": sample("float32", 16, 2)}
         assert_same(proto, result.model, [feed])
-
-
-PAIRS = [(path, name) for path in EXAMPLES[::4] for name in profile_names()]
-
-
-@pytest.mark.sampled(17, each="name")
-@pytest.mark.parametrize(("path", "name"), PAIRS, ids=lambda given: getattr(given, "stem", given))
-def test_nothing_is_written_that_a_profile_has_not(path: Path, name: str) -> None:
-    target, original = target_of(name), onnx.load(path)
-    result = onnx_scatterx.optimize(path, target=target)
-    had = {n.name for n in nodes(original)}
-    new = {n.name for n in nodes(result.model) if n.name not in had and n.op_type != "Constant"}
-    wrong = [v for v in result.report.violations if v.node in new]
-    if any(v.on_host or f"{target.name} takes no" in v.why for v in wrong):
-        # It replaces more that the profile lacks.
-        before = onnx_scatterx.inspect(path, target=target, passes=["CheckTarget"])
-        assert len(result.report.violations) < len(before.violations)
-    has = partial(target.has, of_constant=True)  # such as the table of an embedding
-    left = {n.op_type for n in nodes(result.model) if not has(n.op_type)}
-    told = {v.op for v in result.report.violations if v.on_host or f"takes no {v.op}" in v.why}
-    assert told >= left
 
 
 @examples(25)

@@ -11,7 +11,7 @@ import onnx.defs
 import onnx_ir as ir
 
 from onnx_scatterx.engine.spelling.changes import CHANGES
-from onnx_scatterx.engine.spelling.schemas import narrower, takes_less
+from onnx_scatterx.engine.spelling.schemas import Signature, narrower, signature, takes_less
 from onnx_scatterx.engine.spelling.spelling import Known, Operand, Spelling
 
 
@@ -66,8 +66,7 @@ def respelled(node: ir.Node, there: int, wanted: int, known: Known) -> Spelling 
     after = converted(before, there, wanted, known)
     if isinstance(after, NoSpelling) or after is before:
         return after if isinstance(after, NoSpelling) else None
-    old = onnx.defs.get_schema(node.op_type, there, "")
-    new = onnx.defs.get_schema(after.op_type, wanted, "")
+    old, new = signature(node.op_type, there), signature(after.op_type, wanted)
     if takes_less(new, old):
         inputs = [v if isinstance(v, ir.Value) else None for v in after.inputs]
         outputs = node.outputs[: after.outputs]
@@ -90,9 +89,9 @@ def _nearest(node: ir.Node, there: int, wanted: int, known: Known) -> NoSpelling
     return _nearest(node, step, wanted, known) if found is None else None
 
 
-def _before(schema: onnx.defs.OpSchema, there: int, wanted: int) -> int:
+def _before(version: Signature, there: int, wanted: int) -> int:
     """Return the last set before a version, on the way to another set."""
-    return int(schema.since_version) - 1 if wanted > there else there
+    return version.since_version - 1 if wanted > there else there
 
 
 def converted(spelling: Spelling, there: int, wanted: int, known: Known) -> Spelling | NoSpelling:
@@ -117,8 +116,7 @@ def converted(spelling: Spelling, there: int, wanted: int, known: Known) -> Spel
             return NoSpelling(whole.why, last)
         rounds = spelling.last_bits or _rounds(spelling, change.last_bits, known)
         spelling = replace(whole, last_bits=rounds)
-    schema = onnx.defs.get_schema(spelling.op_type, wanted, "")
-    lacking = sorted(spelling.attributes.keys() - schema.attributes.keys())
+    lacking = sorted(spelling.attributes.keys() - signature(spelling.op_type, wanted).attributes)
     if lacking:
         why = f"operator set {wanted} lacks {spelling.op_type} with {', '.join(lacking)}"
         return NoSpelling(why, last)
@@ -152,6 +150,8 @@ def _with_parts(
     after: Spelling, before: Spelling, there: int, wanted: int, known: Known
 ) -> Spelling | NoSpelling:
     """Return a spelling whose new parts, which are of one set, are as another set wants them."""
+    if not after.others and not any(isinstance(part, Spelling) for part in after.inputs):
+        return after
     own = [*before.inputs, *before.others.values()]
     inputs: list[Operand] = []
     others: dict[int, Spelling] = {}

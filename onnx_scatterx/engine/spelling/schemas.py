@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import TypeAlias
+from functools import cache
+from typing import NamedTuple, TypeAlias
 
 import onnx.defs
 import onnx_ir as ir
@@ -12,50 +13,81 @@ Types: TypeAlias = "Callable[[ir.Value], Collection[str]]"
 """Returns the types that a value may have, such as ``tensor(float)``; none if they are unknown."""
 
 
-def takes_less(new: onnx.defs.OpSchema, old: onnx.defs.OpSchema) -> bool:
+class Parameter(NamedTuple):
+    """An input or output of a version: its type parameter, or its type, and the types it takes."""
+
+    type_str: str
+    types: frozenset[str]
+    is_homogeneous: bool
+
+
+class Signature(NamedTuple):
+    """What the schema of a version says, read once: to read it takes longer than to compare it."""
+
+    name: str
+    since_version: int
+    inputs: tuple[Parameter, ...]
+    outputs: tuple[Parameter, ...]
+    attributes: frozenset[str]
+
+
+@cache
+def signature(op_type: str, version: int) -> Signature:
+    """Return what the schema of an operator says in an operator set.
+
+    >>> sorted(signature("Gather", 18).attributes), signature("Gather", 18).since_version
+    (['axis'], 13)
+    """
+    schema = onnx.defs.get_schema(op_type, version, "")
+    allowed = {c.type_param_str: frozenset(c.allowed_type_strs) for c in schema.type_constraints}
+
+    def read(formal: Sequence[onnx.defs.OpSchema.FormalParameter]) -> tuple[Parameter, ...]:
+        return tuple(
+            Parameter(
+                p.type_str, allowed.get(p.type_str, frozenset([p.type_str])), p.is_homogeneous
+            )
+            for p in formal
+        )
+
+    inputs, outputs = read(schema.inputs), read(schema.outputs)
+    since = int(schema.since_version)
+    return Signature(schema.name, since, inputs, outputs, frozenset(schema.attributes))
+
+
+def takes_less(new: Signature, old: Signature) -> bool:
     """Return whether a version may refuse types that another version takes.
 
-    >>> get = onnx.defs.get_schema
-    >>> takes_less(get("Abs", 13), get("Abs", 6)), takes_less(get("Abs", 6), get("Abs", 13))
+    >>> old, new = signature("Abs", 6), signature("Abs", 13)
+    >>> takes_less(new, old), takes_less(old, new)
     (False, True)
     """
     if new.name != old.name:
         return True
-    there, here = _allowed(new), _allowed(old)
     joined: dict[str, str] = {}  # type parameters of the new version, and those of the old one
     for ours, theirs in ((old.inputs, new.inputs), (old.outputs, new.outputs)):
         for a, b in zip(ours, theirs, strict=False):
             mixed = b.is_homogeneous and not a.is_homogeneous
-            if mixed or not _types(a, here) <= _types(b, there):
+            if mixed or not a.types <= b.types:
                 return True
             if joined.setdefault(b.type_str, a.type_str) != a.type_str:
                 return True
     return False
 
 
-def _allowed(schema: onnx.defs.OpSchema) -> dict[str, set[str]]:
-    return {c.type_param_str: set(c.allowed_type_strs) for c in schema.type_constraints}
-
-
-def _types(parameter: onnx.defs.OpSchema.FormalParameter, allowed: dict[str, set[str]]) -> set[str]:
-    return allowed.get(parameter.type_str, {parameter.type_str})
-
-
 def narrower(
     inputs: Sequence[ir.Value | None],
     outputs: Sequence[ir.Value | None],
-    schema: onnx.defs.OpSchema,
+    version: Signature,
     types: Types,
 ) -> str | None:
-    """Return a sentence if the schema lacks an element type of the node; otherwise None."""
-    allowed = _allowed(schema)
+    """Return a sentence if the version lacks an element type of the node; otherwise None."""
     bound: dict[str, Collection[str]] = {}  # the types that inputs give to type parameters
-    for values, parameters in ((inputs, schema.inputs), (outputs, schema.outputs)):
+    for values, parameters in ((inputs, version.inputs), (outputs, version.outputs)):
         for index, value in enumerate(values):
             if value is None or not value.name:
                 continue
             parameter = parameters[min(index, len(parameters) - 1)]
-            taken = _types(parameter, allowed)
+            taken = parameter.types
             own = types(value) or bound.get(parameter.type_str, ())
             own = own or (taken if len(taken) == 1 else ())
             if not own:

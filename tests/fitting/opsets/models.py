@@ -86,7 +86,7 @@ def drawn(version: Version) -> Iterator[Drawn]:
     inputs = len(schema.inputs)
     usual = ELEMENTWISE if inputs == 1 else PAIR
     cases = RECIPES.get(version.op, usual)
-    seen: set[str] = set()
+    seen: set[Any] = set()
     number = 0
     for case, types in _varied(schema, cases):
         try:
@@ -95,13 +95,22 @@ def drawn(version: Version) -> Iterator[Drawn]:
             continue
         if version.op == "BatchNormalization" and types.keys() & {"T1", "T2", "U"}:
             continue  # of mixed types, default options differ where no version does
-        text = repr((node.inputs, node.types, node.attributes, node.outputs))
-        if text not in seen:
-            seen.add(text)
+        rest = repr((node.types, node.attributes, node.outputs))
+        key = (*map(_key, node.inputs), rest)
+        if key not in seen:
+            seen.add(key)
             node.place = PLACES[number % len(PLACES)]
             node.declared = number // len(PLACES) % 2 == 0
             number += 1
             yield node
+
+
+def _key(value: Any) -> Any:
+    """Return what tells an input from others."""
+    if not isinstance(value, np.ndarray):
+        return repr(value)
+    elements = tuple(value.flat) if value.dtype == object else value.tobytes()
+    return value.dtype, value.shape, elements
 
 
 def _varied(schema: Any, cases: list[Case]) -> Iterator[tuple[Case, dict[str, str]]]:
