@@ -2,6 +2,7 @@
 
 import json
 import math
+import tomllib
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any, get_args
 
 import numpy as np
 import onnx
+import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
@@ -17,6 +19,7 @@ from onnx_scatterx.compare.array_diff import ArrayDifference, Kind, Tolerance
 from onnx_scatterx.compare.result import Answer as VerifyAnswer
 from onnx_scatterx.compare.result import Difference, Draw
 from onnx_scatterx.doors.batch.summary import ModelOutcome, Summary
+from onnx_scatterx.doors.cli.profile_draft import new_profile
 from onnx_scatterx.doors.cli.program import main
 from onnx_scatterx.engine.device.violations import Violation
 from onnx_scatterx.lab.devices.adapter import Answer
@@ -276,5 +279,7 @@ def test_what_commands_write(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 def test_the_command_prints_the_schema_of_a_profile(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["targets", "--schema"]) == 0
     assert json.loads(capsys.readouterr().out) == schema("profile")
+    draft = new_profile("npu", ["Add"], ir.from_proto(NEGATION))
+    assert faults("profile", tomllib.loads(draft)) == []
     assert main(["targets", "qnn", "--schema"]) == 2
     assert "--schema" in capsys.readouterr().err
