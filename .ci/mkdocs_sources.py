@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 LINK = re.compile(r"\]\(([^)#:\s]+)(#[^)\s]*)?\)")  # relative ones
 FENCED = re.compile(r"(^```.*?^```$)", re.M | re.S)
-KINDS = {".py": "python", ".cc": "cpp", ".h": "cpp", ".toml": "toml", ".sh": "sh"}
+KINDS = {".py": "python", ".cc": "cpp", ".h": "cpp", ".json": "json", ".toml": "toml", ".sh": "sh"}
 LOG = logging.getLogger("mkdocs.hooks.sources")
 
 

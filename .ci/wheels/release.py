@@ -2,9 +2,12 @@
 
     PYTHONPATH=.ci python -m wheels.release [PYTHON ...]
 
-Metadata; whether the dependencies have wheels, for each Python and platform; the wheel for this
-machine in an empty environment of each Python that is here, where README's first command runs and
-the operator's tests; the same from the source distribution, and with the oldest dependencies.
+The version and its date, the metadata, README as an index shows it, and whether the dependencies
+have wheels, for each Python and platform. Then the wheel for this machine, the one without the
+library and the source distribution are installed into an empty environment each, of each Python
+that is here. README's first command runs there, and a model with a ScatterX node. The operator's
+tests run with the wheel, with the source distribution, and with the oldest dependencies. The
+digests of the files are printed, and written to build/wheels/SHA256SUMS.
 """
 
 from __future__ import annotations
@@ -20,10 +23,12 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from wheels.built import DIST, ROOT, source_archive, tests_alone, tool, wheel_of
+from wheels.built import DIST, ROOT, pure_wheel, source_archive, tests_alone, tool, wheel_of
+from wheels.described import page_faults, version_faults, write_digests
 from wheels.platforms import PLATFORMS
 
 WORK = ROOT / "build" / "wheels" / "release"
+SUMS = ROOT / "build" / "wheels" / "SHA256SUMS"
 MINORS = (11, 12, 13, 14)
 _MAC = ("universal2",)
 NEWEST = {  # the tags that a new system of each platform takes, by its name and processor
@@ -33,6 +38,10 @@ NEWEST = {  # the tags that a new system of each platform takes, by its name and
     "macos x86_64": [f"macosx_{n}_0_{on}" for n in range(15, 10, -1) for on in ("x86_64", *_MAC)],
     "windows": ["win_amd64"],
 }
+KEPT = (  # a scatter that is kept becomes ScatterX, which runs by the library or its fallback
+    "optimize models/kv_cache_dynamo.onnx -o kept.onnx --verify",
+    "run kept.onnx",
+)
 OPERATOR = ("tests/engine/native/test_custom_op.py", "tests/engine/native/test_custom_op_memory.py")
 # With the oldest, not all: of the models in the others, before they are optimized, ONNX Runtime
 # 1.18 crashes on some and computes others wrongly.
@@ -47,17 +56,22 @@ OLDEST = (
 
 
 def main() -> None:
-    """Check the metadata, the dependencies and the installations."""
+    """Check what is said, the dependencies and the installations."""
     pythons = sys.argv[1:] or list(_pythons())
+    wrong = [*version_faults(), *page_faults()]
+    if wrong:
+        sys.exit("\n".join(wrong))
     tool("twine", "check", "--strict", *map(str, sorted(DIST.iterdir())))
-    print(f"metadata: twine finds nothing in {len(list(DIST.iterdir()))} files", flush=True)
+    print(f"metadata, and README on an index: right in {len(list(DIST.iterdir()))} files")
+    print(write_digests(SUMS), end="", flush=True)
     for system, tags in NEWEST.items():
         print(f"dependencies on {system}: {', '.join(_supplied(system, tags))}", flush=True)
     source = tests_alone(WORK)
     own = next(p for p in PLATFORMS if p.name == f"linux-{machine.machine()}")
     for python in pythons:
         _try(python, wheel_of(own), source, OPERATOR)
-    _try(pythons[0], source_archive(), source, OPERATOR)
+        _try(python, pure_wheel(), source)
+        _try(python, source_archive(), source, OPERATOR if python == pythons[0] else ())
     _try(pythons[0], wheel_of(own), source, OLDEST, _oldest())
     missing = [f"3.{n}" for n in MINORS if not any(_minor(python) == n for python in pythons)]
     if missing:
@@ -106,27 +120,33 @@ def _oldest() -> list[str]:
 
 
 def _try(
-    python: str, package: Path, source: Path, tests: Sequence[str], pins: Sequence[str] = ()
+    python: str,
+    package: Path,
+    source: Path,
+    tests: Sequence[str] = (),
+    pins: Sequence[str] = (),
 ) -> None:
-    """Install into an empty environment, and run README's first command and tests there."""
+    """Install into an empty environment; run README's first command, a ScatterX, and tests."""
     place = WORK / "environment"
     shutil.rmtree(place, ignore_errors=True)
     _run(python, "-m", "venv", str(place), at=source)
     own = str(place / "bin" / "python")
-    (command,) = re.findall(
-        r"^pip install \. && (onnx-scatterx .*)$", (ROOT / "README.md").read_text("utf-8"), re.M
-    )[:1]
+    readme = (ROOT / "README.md").read_text("utf-8")
+    first = re.findall(r"^(?:pip install .* && )?onnx-scatterx (optimize .*)$", readme, re.M)[0]
     _run(own, "-m", "pip", "install", "--quiet", str(package), *pins, at=source)
-    where = _run(own, "-c", "import onnx_scatterx as o; print(o.library_path())", at=source)
-    told = _run("sh", "-c", command, at=source, path=place / "bin")
-    verdict = next(line for line in told.splitlines() if line.startswith("the same"))
     _run(own, "-m", "pip", "check", at=source)
-    _run(own, "-m", "pip", "install", "--quiet", f"{package}[test]", *pins, at=source)
-    last = _run(own, "-m", "pytest", "-q", "-n", "0", *tests, at=source).strip().splitlines()[-1]
     with_them = f" with {', '.join(pins)}" if pins else ""
     print(f"{package.name} in {_version(own)}{with_them}")
-    print(f"    library: {Path(where.strip()).name}; {command}: {verdict}")
-    print(f"    {len(tests)} files of tests: {last}", flush=True)
+    about = _run("sh", "-c", "onnx-scatterx --version", at=source, path=place / "bin")
+    print(f"    version {'; '.join(about.split(chr(10))).strip('; ')}")
+    for command in (first, *KEPT):
+        told = _run("sh", "-c", f"onnx-scatterx {command}", at=source, path=place / "bin")
+        said = [line.strip() for line in told.splitlines() if "the same" in line]
+        print(f"    {command}: {said[0] if said else 'done'}", flush=True)
+    if tests:
+        _run(own, "-m", "pip", "install", "--quiet", f"{package}[test]", *pins, at=source)
+        told = _run(own, "-m", "pytest", "-q", "-n", "0", *tests, at=source)
+        print(f"    {len(tests)} files of tests: {told.strip().splitlines()[-1]}", flush=True)
 
 
 def _version(python: str) -> str:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.targets.profile import DENSE_LIMIT as DENSE_LIMIT
     from onnx_scatterx.targets.profile import target_from as target_from
     from onnx_scatterx.targets.profile_checks import check_profile as check_profile
+    from onnx_scatterx.targets.profile_checks import profile_schema as profile_schema
     from onnx_scatterx.targets.refused_use import RefusedUse as RefusedUse
     from onnx_scatterx.targets.target import SCATTERX as SCATTERX
     from onnx_scatterx.targets.target import STANDARD as STANDARD
@@ -33,7 +34,7 @@ else:
             "catalogue": "AnyTarget BASES all_targets target_of",
             "limits": "OperatorLimits SlowUse",
             "profile": "DENSE_LIMIT target_from",
-            "profile_checks": "check_profile",
+            "profile_checks": "check_profile profile_schema",
             "refused_use": "RefusedUse",
             "target": "SCATTERX STANDARD Target WORK_LIMIT",
         },

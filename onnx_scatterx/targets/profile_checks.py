@@ -7,6 +7,7 @@ import math
 import re
 import reprlib
 from collections.abc import Collection, Mapping
+from importlib.resources import files
 from typing import Any
 
 import onnx.defs
@@ -120,6 +121,15 @@ def check_profile(content: Mapping[str, Any]) -> None:
             _check_reductions(slow.get("reductions", []), f"limits.{op_type}.slow.reductions")
         for table in limits.get("refused", []):
             _check_refused(table, op_type)
+
+
+def profile_schema() -> str:
+    """Return the JSON Schema of a profile, as a text: an editor of TOML completes its keys by it.
+
+    >>> '"max_rank"' in profile_schema()
+    True
+    """
+    return files("onnx_scatterx").joinpath("schemas", "profile.json").read_text("utf-8")
 
 
 def _check_faults(faults: list[Any]) -> None:

@@ -1,6 +1,7 @@
 """Each build has a directory of its own; only a missing compiler leaves the library out."""
 
 import os
+import re
 import runpy
 import shutil
 import subprocess
@@ -160,3 +161,29 @@ def test_each_build_has_a_directory_of_its_own(
     assert folders[1] == folders[3] != folders[5]
     assert chosen == "mine"
     assert not [folder for folder in folders[::2] if Path(folder).exists()]
+
+
+def test_the_readme_of_an_index_has_no_link_to_a_file() -> None:
+    page = runpy.run_path(str(ROOT / "custom_ops" / "index_page.py"))["page"]
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    beside = re.compile(r"\]\((?!\w+:|#)")
+    assert beside.search(readme)
+    assert not beside.search(page(readme, {}, "1.0"))
+    places = {"files": "https://example.com/v{version}/", "pictures": "https://example.com/"}
+    shown = page(readme, places, "1.0")
+    assert not beside.search(shown)
+    assert shown.count("](https://example.com/") == len(beside.findall(readme))
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("See [what](docs/a.md#b) and ![it](c.svg)", "See what and "),
+        ("[![it](c.svg)](docs/a.md)", ""),
+        ("[a](#a) [b](https://b.example) ![c](https://c.example)", None),
+        ("```\n[a](b)\n```\n[a](b)\n```\n![a](b)\n```", "```\n[a](b)\n```\na\n```\n![a](b)\n```"),
+    ],
+)
+def test_links_of_an_index_page(text: str, shown: str | None) -> None:
+    page = runpy.run_path(str(ROOT / "custom_ops" / "index_page.py"))["page"]
+    assert page(text, {}, "1.0") == (text if shown is None else shown)

@@ -25,6 +25,7 @@ operators = [  # Constant is what a model stores; remove it if the compiler does
 # steps = false              # no step other than 1
 # [limits.Pad]
 # no_types = ["int64"]       # no such elements
+# An editor completes the keys by the schema that `onnx-scatterx targets --schema` prints.
 """
 _NUMBERS = {
     "static_only": ("true", "all sizes must be numbers"),
