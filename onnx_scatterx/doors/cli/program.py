@@ -221,7 +221,7 @@ def _is_of_others(module: str | None) -> bool:
 def _parser() -> Parser:
     parser = Parser(
         prog="onnx-scatterx",
-        description="removes scatter nodes from ONNX models, if the result is proven the same",
+        description="onnx-scatterx removes scatters from ONNX models, proven to stay the same",
     )
     parser.add_argument("--version", action=Version, help="print the version and exit")
     parser.set_defaults(parser=parser)
