@@ -16,6 +16,7 @@ from onnx_scatterx.tell.entries import Action, Entry, EntryDetail, ScatterReport
 from onnx_scatterx.tell.kept_advice import Advice, Way
 from onnx_scatterx.tell.page.environment import Figure, Figures
 from onnx_scatterx.tell.page.map_figure import graph_figure, map_figures
+from onnx_scatterx.tell.page.to_do import Task, to_do
 from onnx_scatterx.tell.report import Report
 from onnx_scatterx.tell.sketch import Excerpt
 
@@ -181,6 +182,17 @@ class ModelPart:
         """Return cards by the reason why their nodes are kept."""
         reasons = ((card.entry.reason, card) for card in cards)
         return grouped((r.value if r else "by the choice of rules", card) for r, card in reasons)
+
+    @property
+    def tasks(self) -> list[Task]:
+        """What is left to do."""
+        compared = self.comparison
+        return to_do(self.report, differs=compared is not None and not compared.same)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left to do."""
+        return self.tasks[0].why.startswith("nothing")
 
     @property
     def colliding(self) -> dict[str, list[Card]]:
