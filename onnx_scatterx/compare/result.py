@@ -71,7 +71,7 @@ class Difference:
                 f"output {self.output!r} has {found.kind} {found.before} in the first model "
                 f"and {found.after} in the second, {where}"
             )
-        what = {"rounding": " only by rounding", "zero sign": " only in the sign of zero"}
+        what = {"rounding": " only in the last bits", "zero sign": " only in the sign of zero"}
         largest = ""
         if found.max_absolute is not None and found.max_relative is not None:
             largest = f"; at most {found.max_absolute:.3g}, relatively {found.max_relative:.3g}"
@@ -237,7 +237,7 @@ class Verification:
             only = ", under ONNX Runtime's default options" * self._all_fused
             lines.append(f"the same{how}{but}{only}, on {self._counts(brief=brief)}")
         else:
-            word = "only rounding differs" if self.only_rounding else "different"
+            word = "only the last bits differ" if self.only_rounding else "different"
             how = "" if self.tolerance is None else f" with {self.tolerance}"
             only = " under ONNX Runtime's default options" * self._all_fused
             lines.append(f"{word}{where}, compared{how}{only} on {self._counts()}")
