@@ -71,7 +71,7 @@ class Difference:
                 f"output {self.output!r} has {found.kind} {found.before} in the first model "
                 f"and {found.after} in the second, {where}"
             )
-        what = {"rounding": " only by rounding", "zero sign": " only in the sign of zero"}
+        what = {"rounding": " only in the last bits", "zero sign": " only in the sign of zero"}
         largest = ""
         if found.max_absolute is not None and found.max_relative is not None:
             largest = f"; at most {found.max_absolute:.3g}, relatively {found.max_relative:.3g}"
@@ -208,11 +208,20 @@ class Verification:
         return self.answer == "same"
 
     def __str__(self) -> str:
+        return in_lines(self.lines())
+
+    def lines(self, *, brief: bool = False) -> list[str]:
+        """Return the answer in lines, and below it what it rests on.
+
+        ``brief`` leaves out how much was compared if no output differs, and keeps what limits the
+        answer.
+        """
+        brief = brief and self.agrees
         where = f" in {EVALUATOR}" if self.missing else ""
         why = [f"a reason that the second model names: {why}" for why in self.in_onnxruntime]
         if self.interface:
             reasons = (*self.interface, *why, *[self.missing] * bool(self.missing))
-            return in_lines([f"different{where}:", *(f"  {line}" for line in reasons)])
+            return [f"different{where}:", *(f"  {line}" for line in reasons)]
         lines = []
         if not self.draws and self._is_compared:
             lines.append("no inputs were run")
@@ -226,9 +235,9 @@ class Verification:
             within = f"{where}, within {self.tolerance}"
             how = (where or ", bit for bit") if self.tolerance is None else within
             only = ", under ONNX Runtime's default options" * self._all_fused
-            lines.append(f"the same{how}{but}{only}, on {self._counts()}")
+            lines.append(f"the same{how}{but}{only}, on {self._counts(brief=brief)}")
         else:
-            word = "only rounding differs" if self.only_rounding else "different"
+            word = "only the last bits differ" if self.only_rounding else "different"
             how = "" if self.tolerance is None else f" with {self.tolerance}"
             only = " under ONNX Runtime's default options" * self._all_fused
             lines.append(f"{word}{where}, compared{how}{only} on {self._counts()}")
@@ -240,7 +249,7 @@ class Verification:
             lines += [f"  rejected: {text}" for text in self.rejections if text.startswith("feed ")]
         if self.differences:
             lines += [f"  {line}" for line in why]
-        lines += [f"  {line}" for line in self._options()]
+        lines += [f"  {line}" for line in self._options(brief=brief)]
         if self.rounded:
             line = "  under ONNX Runtime's default options floats differ by rounding on "
             line += f"{self.rounded}: it fuses or packs other nodes of the two models"
@@ -257,22 +266,22 @@ class Verification:
             given = " ".join(f"--assume '{each}'" for each in self.stated)
             unused = f"; the proof does not use it. If it holds for all of your inputs: {given}"
             lines.append(said + unused * (self.proof is not None))
-        if self.fixed:
+        if self.fixed and not brief:
             fixed = ", ".join(f"{name} = {number}" for name, number in self.fixed.items())
             lines.append(f"  at the sizes that the second model has fixed: {fixed}")
-        if self.accepted and 0 < self.wanted < MOST_DRAWS and self.agrees:
+        if self.accepted and 0 < self.wanted < MOST_DRAWS and self.agrees and not brief:
             line = f"  a run takes {self.work:.2g} steps, for which {self.wanted} sets are drawn"
             lines.append(f"{line}: --samples draws more")
         if self.unequal:
             line = "  the first model runs on no set in which all dims of one name are equal: they"
             lines.append(f"{line} differ in these sets")
-        if self.sizes and self.accepted:
+        if self.sizes and self.accepted and not brief:
             sizes = "; ".join(f"{s} = {_numbers(n)}" for s, n in self.sizes.items())
             lines.append(f"  sizes: {sizes}")
         if self.proof is not None:
             told = str(self.proof).split("\n")
             lines = self._with_proof(lines, [line for line in told if line not in lines])
-        return in_lines(lines)
+        return lines
 
     def _with_proof(self, lines: list[str], proof: list[str]) -> list[str]:
         """Return the lines of a proof and of the runs; first those of which the answer is."""
@@ -306,14 +315,14 @@ class Verification:
             "default_options": self.accepted - self.unfused,
         }
 
-    def _options(self) -> list[str]:
+    def _options(self, *, brief: bool) -> list[str]:
         """Say under which options the models were compared, if not under both on all draws."""
         without, default = self.compared.values()
         lines = []
         if self.only_fused:
             many = "" if self._all_fused else f" on {self.only_fused} of them"
             lines.append(f"without graph optimizations, the first model does not run{many}")
-        if self.agrees and self.unfused and not self.missing:
+        if self.agrees and self.unfused and not self.missing and not brief:
             lines.append(
                 f"compared on {without} without graph optimizations, and on {default} under ONNX "
                 "Runtime's default options: on the others, the first model itself gives other bits "
@@ -321,12 +330,12 @@ class Verification:
             )
         return lines
 
-    def _counts(self) -> str:
+    def _counts(self, *, brief: bool = False) -> str:
         """Return on how many inputs the first model ran; if it ran on none, how many were drawn."""
         count = self.accepted or self.draws
         rejected = self.draws - count - self.crashed - self.unstable
         notes = []
-        if rejected > 0:
+        if rejected > 0 and not brief:
             notes.append(f"the first model rejected {rejected} more")
         if self.crashed:
             notes.append(f"the first model's process died on {self.crashed}")

@@ -37,7 +37,7 @@ def check_target(job: Job) -> bool:
     return False
 
 
-CheckTarget = Pass(check_target, Kind.GUARD, lambda s: s.target.is_limited or s.target.static_only)
+CheckTarget = Pass(check_target, Kind.GUARD, lambda s: s.target.has_profile)
 
 
 def violations(

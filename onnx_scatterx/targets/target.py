@@ -192,6 +192,15 @@ class Target:
         return bool(self.avoid or self.limits) or any(x is not None for x in given)
 
     @property
+    def has_profile(self) -> bool:
+        """Whether it says what it takes: there are nodes, operator sets or sizes that it refuses.
+
+        >>> Target("npu", max_rank=4).has_profile, STANDARD.has_profile
+        (True, False)
+        """
+        return self.is_limited or self.static_only
+
+    @property
     def is_device(self) -> bool:
         """Whether it is a compiler that needs as much as possible of a model to be constant."""
         return self.static_only or self.operators is not None

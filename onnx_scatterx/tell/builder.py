@@ -113,6 +113,7 @@ def report_of(
         only_refused_gathers=not job.settings.given["gathers"],
         violations=job.violations,
         violations_if_kept=job.violations_if_kept,
+        has_profile=job.settings.target.has_profile,
         **job.lowered._asdict(),
         needs_runtime=needed(new) if job.fusions is not None else None,
         modified=job.modified,

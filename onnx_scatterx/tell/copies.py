@@ -54,9 +54,11 @@ def copies_of(in_theory: InTheory, *, unique: bool = False) -> tuple[Move[Any], 
     boxes = _boxes(in_theory)
     if isinstance(boxes, Refusal):
         proof = in_theory.verdict.witness
-        raise ValueError(in_lines((f"no list is known: {boxes}", *(f"- {o}" for o in proof))))
+        raise ValueError(
+            in_lines((f"no list of copies is known: {boxes}", *(f"- {o}" for o in proof)))
+        )
     if not (access.may_repeat or unique or in_theory.unique):
-        raise ValueError("no list is known: two boxes may overlap")
+        raise ValueError("no list of copies is known: two boxes may overlap")
     grids = joined([_grid(in_theory, box) for box in boxes])
     return tuple(as_move(first, dims, size) for first, dims in map(_in_numbers, grids))
 

@@ -7,6 +7,7 @@ between the cells.
 from __future__ import annotations
 
 import shutil
+import textwrap
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
@@ -46,7 +47,7 @@ class TextTable:
     r"""A table of texts. In ``names`` columns a long text loses its middle; others wrap.
 
     The columns in ``numbers`` are aligned to the right. ``styles`` are those of the last cell of
-    each row, in the words of rich.
+    each row, in the words of rich. The ``legend`` stands below, for people only.
 
     >>> table = TextTable("a [b]title[/b]", ["name", "ms"], [["[red]x", "1"]], numbers=["ms"])
     >>> print(text_of(table))
@@ -68,6 +69,7 @@ class TextTable:
     numbers: Sequence[str] = ()
     names: Sequence[str] = ()
     styles: Sequence[str] = ()
+    legend: Sequence[str] = ()
 
     def plain(self) -> str:
         """Return the title and the rows as lines, with tabs between cells."""
@@ -76,17 +78,17 @@ class TextTable:
         return f"{visible(self.title)}\n{lines}" if self.title else lines
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        from rich.text import Text
-
         borders = 3 * len(self.columns) + 1
         sizes = widths(self.columns, self.rows, self.names, options.max_width - borders)
         if self.title:
-            yield Text(visible(self.title))
+            yield _wrapped(self.title, options.max_width)
         if sizes is None:  # too narrow for columns
             for row, style in zip(self.rows, self._styles(), strict=True):
                 yield from self._record(row, style, options.max_width)
         else:
             yield self._drawn(sizes)
+        for line in self.legend:
+            yield _wrapped(line, options.max_width, "dim")
 
     def _drawn(self, sizes: Sequence[int]) -> RenderableType:
         from rich.table import Table as RichTable
@@ -126,34 +128,42 @@ class TextTable:
 
 @dataclass(frozen=True)
 class Group:
-    """Tables and lines below each other; the ``legend`` is for people only."""
+    """Tables and lines below each other; the lines in ``bold`` stand out."""
 
     parts: Sequence[TextTable | str]
-    legend: Sequence[str] = ()
+    bold: Collection[str] = ()
 
     def plain(self) -> str:
-        """Return all of it as lines, without the legend."""
+        """Return all of it as lines, without legends."""
         return "\n".join(p.plain() if isinstance(p, TextTable) else visible(p) for p in self.parts)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        from rich.text import Text
-
         for part in self.parts:
             if isinstance(part, str):
-                # A command is pasted, so it must be one line: only the terminal may break it.
-                whole = part.lstrip().startswith("onnx-scatterx ")
-                yield Text(visible(part), no_wrap=whole, overflow="ignore" if whole else None)
+                yield _wrapped(part, options.max_width, "bold" if part in self.bold else "")
             else:
                 yield part
-        for line in self.legend:
-            yield Text(visible(line), style="dim")
+
+
+def _wrapped(line: str, width: int, style: str = "") -> RenderableType:
+    """Return a line for a terminal; what does not fit is indented by two letters more."""
+    from rich.text import Text
+
+    text = visible(line)
+    # A command is pasted, so it must be one line: only the terminal may break it.
+    if text.lstrip().startswith("onnx-scatterx "):
+        return Text(text, no_wrap=True, overflow="ignore", style=style)
+    lead = text[: len(text) - len(text.lstrip())]
+    rest = f"{lead}  " if 2 * len(lead) < width else ""
+    lines = textwrap.wrap(text, width, subsequent_indent=rest, break_on_hyphens=False)
+    return Text("\n".join(lines), style=style)
 
 
 def text_of(renderable: TextTable | Group) -> str:
     """Return tables and lines as plain text; tables are at most as wide as the terminal."""
     if isinstance(renderable, Group):
         parts = (text_of(p) if isinstance(p, TextTable) else visible(p) for p in renderable.parts)
-        return "\n".join((*parts, *map(visible, renderable.legend)))
+        return "\n".join(parts)
     if isinstance(renderable, TextTable) and renderable.title:
         return f"{visible(renderable.title)}\n{text_of(replace(renderable, title=''))}"
     from rich.console import Console

@@ -16,6 +16,7 @@ from onnx_scatterx.tell.entries import (
 )
 from onnx_scatterx.tell.entry_lines import by_text
 from onnx_scatterx.tell.kept_advice import Advice, counted
+from onnx_scatterx.tell.outcome import outcome
 from onnx_scatterx.tell.refused import is_error, refused_lines
 from onnx_scatterx.tell.rendering import ShownInTables
 from onnx_scatterx.text import as_json, plain_fields, visible
@@ -64,6 +65,8 @@ class Report(ShownInTables):
     """Whether only those gathers were to be removed that the target does not take."""
     violations: tuple[Violation, ...] = ()
     violations_if_kept: int | None = None
+    has_profile: bool = False
+    """Whether the target says what it takes: then ``violations`` are all that it does not take."""
     opset_lowered: int | None = None
     opset_kept: int | None = None
     defined: tuple[str, ...] = ()
@@ -187,6 +190,10 @@ class Report(ShownInTables):
         if not self.native:
             return self.summary()
         return f"{self.summary()}; {NEEDS}" + ("" if self.standard_lines() else f": {OTHERWISE}")
+
+    def outcome(self) -> str:
+        """Return in one sentence whether the target takes all of the result, or what is left."""
+        return outcome(self)
 
     def shown(self) -> Group:
         """Return all that a user reads, for a terminal or a pipe."""

@@ -16,9 +16,9 @@ from onnx_scatterx.engine.terms import fresh_symbols
 from onnx_scatterx.tell.builder import NodeRecord
 from onnx_scatterx.tell.copies import Moved, copies_of, moved
 from onnx_scatterx.tell.entries import Action, Entry, EntryDetail, ScatterReport
+from onnx_scatterx.tell.excerpts import Excerpts
 from onnx_scatterx.tell.index_map import IndexMap, index_map
 from onnx_scatterx.tell.report import Report
-from onnx_scatterx.tell.sketch import Excerpts
 from onnx_scatterx.tell.term_text import (
     TermFormatter,
     box_text,

@@ -19,29 +19,37 @@ if TYPE_CHECKING:
 _ADVICE = 2  # reasons that have a command
 _WAYS = 2  # commands, if there is one reason
 _ROWS = 5  # of the table
-_OPERATORS = 6  # whose counts are told
 _LINES = 3  # about one matter
 _DONE = 60  # letters of a cell if rows are together: a longer reason is told without its detail
 _LAST = [Action.KEPT, Action.NATIVE, Action.REMOVED, Action.DEAD]
 
 
-def screen(report: Report, *, whole: bool = False) -> Group:
+def screen(
+    report: Report,
+    *,
+    whole: bool = False,
+    answer: Sequence[str] = (),
+    command: str = "",
+    is_written: bool = True,
+) -> Group:
     """Return what a user reads first, or the ``whole``: nothing is left out.
 
-    First comes what there is to do, and then what is so. No sentence is cut.
+    First comes the result, then what there is to do, and then what is so. No sentence is cut.
+    ``answer`` is that of a comparison, in lines, and ``command`` what to do if there is no advice.
+    If the result differs, it is not ``is_written``, and has no outcome.
     """
+    table, left = _table(report, whole) if report.entries else (report.headline(), [])
+    ending = [report.outcome()] if is_written and (report.entries or report.has_profile) else []
     told = _advised([a for a in report.advice if a.has_action], whole)
-    told = ["what to do next:", *told] if told else []
     rest = [a for a in report.advice if not a.has_action and (whole or not a.is_idle)]
-    shown, left = _table(report, whole) if report.entries else (report.headline(), [])
-    changed = _operators(report, None if whole else _OPERATORS)
-    *matters, refused = _matters(report, whole)
-    if report.to_fix and refused and not whole:  # most of them are gone at numbers
-        refused = [f"{refused[0].rstrip(':')}, with sizes that are not numbers: -v prints them"]
-    below = [x for lines in (*matters, refused) for x in (lines if whole else _cut(lines))]
-    changes = [changed] if changed else []
     facts = [line.removeprefix("  ") for line in _advised(rest, whole)]
-    return Group([*told, shown, *left, *changes, *facts, *below], legend(report.entries))
+    *matters, refused = _matters(report, whole)
+    if report.to_fix and not whole:  # most of them are gone at numbers
+        refused = []
+    below = [x for lines in (*matters, refused) for x in (lines if whole else _cut(lines))]
+    doing = ["next:", f"  {command}"] if command else []
+    doing = ["what to do next:", *told] if told else doing
+    return Group([table, *left, *answer, *ending, *doing, *facts, *below], bold=ending)
 
 
 def _advised(advice: Sequence[Advice], whole: bool) -> list[str]:
@@ -54,18 +62,19 @@ def _advised(advice: Sequence[Advice], whole: bool) -> list[str]:
     return [*(f"  {line}" for a in some for line in a.lines()), *more]
 
 
-def _operators(report: Report, most: int | None) -> str:
+def _operators(report: Report) -> str:
     """Return in a line the operators whose counts differ: scatters, then what changes most."""
     before, after = report.ops_before, report.ops_after
     changed = [op for op in before | after if before[op] != after[op]]
     changed.sort(key=lambda op: (op not in SCATTERS, -abs(after[op] - before[op]), op))
-    more = f" and {len(changed[most:])} more" if most and changed[most:] else ""
-    return ", ".join(f"{op} {before[op]} -> {after[op]}" for op in changed[:most]) + more
+    return ", ".join(f"{op} {before[op]} -> {after[op]}" for op in changed)
 
 
 def _matters(report: Report, whole: bool) -> list[list[str]]:
     """Return the text below the table, in lines for each matter."""
+    changed = _operators(report) if whole else ""
     return [
+        [changed] if changed else [],
         report.standard_lines(),
         report.opset_lines(),
         report.fixed_lines(),
@@ -100,12 +109,17 @@ def _table(report: Report, whole: bool) -> tuple[TextTable, list[str]]:
     node, operator, *others = report.columns
     columns = (node, "more" if is_grouped else operator, *others)
     left = sum(map(len, groups[len(rows) :]))
-    return (
-        TextTable(
-            report.headline(), columns, rows, numbers=["more"], names=["node"], styles=styles
-        ),
-        [f"and {left} more: -v prints them"] if left else [],
+    words = [*legend(report.entries), *["more: how many more nodes a row is about"] * is_grouped]
+    table = TextTable(
+        report.headline(),
+        columns,
+        rows,
+        ["more"],
+        ["node"],
+        styles,
+        ["; ".join(words)] * bool(words),
     )
+    return table, [f"and {left} more: -v prints them"] if left else []
 
 
 def _row(entry: Entry, is_grouped: bool) -> tuple[str, ...]:

@@ -207,7 +207,7 @@ def test_rounding_alone_is_told_apart() -> None:
     verification = verify(divided, multiplied, samples=10)
     assert only(verification)["kind"] == "rounding"
     assert verification.only_rounding
-    assert str(verification).startswith("only rounding differs")
+    assert str(verification).startswith("only the last bits differ")
 
 
 def test_another_type_is_a_difference_without_running() -> None:

@@ -1,12 +1,14 @@
 """The piece of graph around a scatter: the nodes that were removed, and the new ones."""
 
 from collections import Counter
+from graphlib import TopologicalSorter
 from typing import Any
 
 import onnx
 import pytest
 
 import onnx_scatterx
+from onnx_scatterx.grouping import grouped
 from onnx_scatterx.tell.entries import EntryDetail
 from onnx_scatterx.tell.sketch import MOST_NODES, Box, Excerpt
 from tests.helpers.many_scatters import many_scatters
@@ -125,7 +127,8 @@ def test_it_is_bounded(inputs: int) -> None:
             assert piece is None or len(piece.boxes) <= 4 * MOST_NODES
 
 
-def test_long_chains_are_one_box_with_their_ends() -> None:
+def test_of_a_long_chain_what_is_near_is_drawn() -> None:
+    """Two steps from the node, whose name is there; a dashed box stands for each one beside."""
     body, x = "", "x"
     for k in range(40):
         body += (
@@ -133,14 +136,25 @@ def test_long_chains_are_one_box_with_their_ends() -> None:
         )
         x = f"y{k}"
     text = f"g (float[99, 4] x, float[1, 4] u) => (float[99, 4] y39) {{ {body} }}"
-    first, *_ = details(text, target="standard")
-    assert first.before is not None
-    assert Box("many", "40 nodes", "ScatterND") in first.before.boxes
-    assert first.together == 39
+    found = details(text, target="standard")
+    for k in (0, 20, 39):
+        before = found[k].before
+        assert before is not None
+        near = {n for n in range(k - 2, k + 3) if 0 <= n < 40}
+        assert {b.name for b in before.boxes if b.kind == "scatter"} == {f"y{n}" for n in near}
+        assert (before.nodes, before.drawn) == (40, len(near))
+        beside = [b for b in before.boxes if b.kind == "many"]
+        assert beside == [Box("many", "ScatterND", "")] * ((k > 2) + (k < 37))
+        assert found[k].together == 39
+    page = onnx_scatterx.optimize(parse(text), target="standard").report.to_html()
+    assert "Before: 40 nodes, of which the nearest 5 are drawn, with 39 other scatters" in page
 
 
 def test_an_index_that_hangs_on_another_scatter() -> None:
-    """What makes the indices cannot be one box then: an arrow would lead back to it."""
+    """What makes the indices cannot be one box then: an arrow would lead back to it.
+
+    What is near is drawn.
+    """
     chain = ""
     for k, (start, source) in enumerate([("p", "u"), ("q", "y")]):
         chain += f"{start}0 = Shape <start = 0, end = 1> ({source})\n"
@@ -156,8 +170,10 @@ def test_an_index_that_hangs_on_another_scatter() -> None:
         {chain} }}"""
     for detail in details(text, target="standard"):
         assert detail.before is not None
-        (middle,) = [b for b in detail.before.boxes if b.kind == "many"]
-        assert middle.name == "ScatterND"
+        assert {b.op for b in detail.before.boxes if b.kind == "scatter"} == {"ScatterND"}
+        assert 0 < detail.before.drawn < detail.before.nodes
+        below = grouped((end, start) for start, end in detail.before.arrows)
+        assert list(TopologicalSorter(below).static_order())
     assert "z" in onnx_scatterx.optimize(parse(text)).report.to_html()
 
 
@@ -171,3 +187,30 @@ def test_of_many_models_nothing_is_lost() -> None:
         if p is not None
         for a, b in p.arrows
     )
+
+
+def test_the_surroundings_of_a_result() -> None:
+    """If too many nodes are new, those around a value that the rest reads of the result."""
+    found = details(onnx.load("models/swin_shift_mask_dynamo_dynamic.onnx"), target="qnn")
+    large = [d.after for d in found if d.after is not None and d.after.nodes > MOST_NODES]
+    assert large
+    for after in large:
+        assert 1 < after.drawn <= 12
+        assert any(box.kind == "result" for box in after.boxes)
+        assert len(after.boxes) < 40
+
+
+def test_a_node_with_many_inputs_shows_some() -> None:
+    """All rows are written, each from an input of its own: one Concat is left."""
+    inputs = "".join(f", float[1, 4] a{k}" for k in range(30))
+    body, x = "", "x"
+    for k in range(30):
+        body += f"y{k} = ScatterND ({x}, [[{k}]], a{k})\n"
+        x = f"y{k}"
+    text = f"g (float[30, 4] x{inputs}) => (float[30, 4] y29) {{ {body} }}"
+    first, *_ = details(text, target="standard")
+    assert first.after is not None
+    assert Counter(box.kind for box in first.after.boxes) == Counter(
+        {"node": 1, "value": 8, "many": 1, "result": 1}
+    )
+    assert Box("many", "", "and 22 more") in first.after.boxes

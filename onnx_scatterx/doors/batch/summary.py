@@ -125,8 +125,19 @@ class Summary(ShownInTables):
             parts.append(f"{len(self.failed)} failed")
         if self.differing:
             parts.append(f"{len(self.differing)} differ")
+        parts += self._taken()
         needs = f"; {NEEDS}: {OTHERWISE}" if any(report.native for report in reports) else ""
         return f"{', '.join(parts)}{needs} ({self.seconds:.1f} s)"
+
+    def _taken(self) -> list[str]:
+        """Return how many results the target takes whole, if its profile says what it takes."""
+        there = [o.report for o in self.outcomes if o.report is not None and o.agrees is not False]
+        known = [report for report in there if report.has_profile]
+        if not known:
+            return []
+        whole = sum(not report.unmet("taken") for report in known)
+        taken = "would be taken" if known[0].planned else "taken"
+        return [f"{whole} of {len(known)} results {taken} whole by {known[0].target}"]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain data."""

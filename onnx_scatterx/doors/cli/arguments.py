@@ -192,7 +192,7 @@ def read_target(args: argparse.Namespace) -> None:
     from onnx_scatterx.targets import target_of
 
     args.target = target = target_of(args.target)
-    if "strict" in args and not (target.is_limited or target.static_only):
+    if "strict" in args and not target.has_profile:
         reject_unused(args, f"for target {target.name}, which takes all operators", "strict")
     if not target.is_timed:
         reject_unused(args, f"for target {target.name}, which does not estimate time", "size_hint")

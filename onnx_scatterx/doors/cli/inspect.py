@@ -26,7 +26,6 @@ from onnx_scatterx.doors.cli.output import (
     DONE,
     NO,
     print_error,
-    show,
     show_report,
     show_result,
     show_text,
@@ -77,11 +76,9 @@ def _inspect(args: argparse.Namespace) -> int:
     if args.json:
         show_text(report.to_json())
     else:
-        show_report(report, verbose=args.verbose)
         changed = report.removed or report.native or report.gathers_removed
-        if changed and not any(a.has_action and a.ways for a in report.advice):
-            show("next:")
-            show(f"  {command_of(args).text(args.target.text, ['--verify'])}")
+        command = command_of(args).text(args.target.text, ["--verify"]) if changed else ""
+        show_report(report, verbose=args.verbose, command=command)
     return strict_status(args, report)
 
 

@@ -148,9 +148,11 @@ def _optimize(args: argparse.Namespace, output: Destination) -> int:
     if args.json:
         show_text(said.to_json(verification))
     elif not args.quiet:
-        show_report(told, verbose=args.verbose)
+        more: dict[str, Any] = {}
         if verification is not None:
-            show(verification)
+            more["answer"] = verification.lines(brief=not args.verbose)
+            more["is_written"] = verification.agrees
+        show_report(told, verbose=args.verbose, **more)
     status = 0
     if verification is not None:
         status = answer(verification, f"; {args.output} is not written")

@@ -63,11 +63,11 @@ def show_result(result: Any, *, json: bool) -> None:
         show(result)
 
 
-def show_report(report: Report, *, verbose: bool) -> None:
-    """Print a report on one screen, or all of it."""
+def show_report(report: Report, *, verbose: bool, **more: Any) -> None:
+    """Print a report on one screen, or all of it; ``more`` are arguments of ``tell.screen``."""
     from onnx_scatterx.tell import screen
 
-    show(report if verbose else screen(report))
+    show(screen(report, whole=verbose, **more))
 
 
 def terminal_width() -> int:

@@ -15,7 +15,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from onnx_scatterx.doors.cli import bench as cli_bench
 from onnx_scatterx.doors.cli import check as cli_check
@@ -27,6 +27,7 @@ from onnx_scatterx.doors.cli import run as cli_run
 from onnx_scatterx.doors.cli import target as cli_target
 from onnx_scatterx.doors.cli import targets as cli_targets
 from onnx_scatterx.doors.cli import verify as cli_verify
+from onnx_scatterx.doors.cli.help_text import Help, overview
 from onnx_scatterx.doors.cli.output import (
     DONE,
     FAILED,
@@ -92,27 +93,75 @@ def _nodes(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
     return [str(node.name or node.outputs[0].name) for node in matching]
 
 
-_MORE = """more:
-  onnx-scatterx explain MODEL NODE  why a scatter is kept
-  onnx-scatterx targets NAME        what a chip takes
-  README.md, in the sources         leads to all pages"""
+_MORE = """is it right?
+  verify A B          does any bit differ? runs both models on drawn inputs
+  verify A B --prove  are they the same for every input? asks a solver, too
+  check IN            does a device's compiler compute what ONNX Runtime does?
+
+start with:
+  onnx-scatterx inspect model.onnx --target CHIP
+options: onnx-scatterx COMMAND --help, or --help all; onnx-scatterx --version
+exit status: 0 done, 1 a check failed, 2 could not run, 3 not proven"""
+
+
+class _Told(NamedTuple):
+    """What the help says of a command, an example, and the options of the short help."""
+
+    text: str
+    example: str
+    first: str
+
+
 _NODE = "model.onnx node_ScatterND_67"
-_COMMANDS: dict[Any, tuple[str, str]] = {
-    cli_optimize: ("write a model without its scatters", "model.onnx -o new.onnx --verify"),
-    cli_inspect: ("list the scatters, and what optimize would do with each", "model.onnx"),
-    cli_explain: ("explain what is done with a scatter, or why it is kept", _NODE),
-    cli_target: (
+_COMMANDS: dict[Any, _Told] = {
+    cli_optimize: _Told(
+        "write a model without its scatters",
+        "model.onnx -o new.onnx --verify",
+        "--output --target --fix --verify --strict --report --verbose",
+    ),
+    cli_inspect: _Told(
+        "list the scatters, and what optimize would do with each",
+        "model.onnx",
+        "--target --fix --assume --strict --json --verbose",
+    ),
+    cli_explain: _Told(
+        "explain what is done with a scatter, or why it is kept",
+        _NODE,
+        "--target --fix --assume --theory --where",
+    ),
+    cli_target: _Told(
         "write the profile of a chip that is not listed",
         "new npu --operators Add,Concat",
+        "--operators --like --json",
     ),
-    cli_targets: ("list the targets, or say what one of them takes", "qnn"),
-    cli_verify: ("run two models, and compare their outputs bit for bit", "model.onnx new.onnx"),
-    cli_check: ("give a model to compilers of devices, and compare", "model.onnx --with opencv"),
-    cli_run: ("run a model, and print or save its outputs", "model.onnx --output outputs.npz"),
-    cli_bench: ("time models in turns, and compare their speed", "model.onnx --target standard"),
-    cli_extract: ("cut out what one scatter needs, without weights", f"{_NODE} -o part.onnx"),
+    cli_targets: _Told("list the targets, or say what one of them takes", "qnn", "--json"),
+    cli_verify: _Told(
+        "run two models, and compare their outputs bit for bit",
+        "model.onnx new.onnx",
+        "--input --rtol --atol --samples --prove",
+    ),
+    cli_check: _Told(
+        "run a model with compilers of devices; compare with ONNX Runtime",
+        "model.onnx --with opencv",
+        "--with --python --input --json",
+    ),
+    cli_run: _Told(
+        "run a model, and print or save its outputs",
+        "model.onnx --output outputs.npz",
+        "--input --output --size --json",
+    ),
+    cli_bench: _Told(
+        "time models in turns, and compare their speed",
+        "model.onnx --target standard",
+        "--target --input --size --threads --rounds",
+    ),
+    cli_extract: _Told(
+        "cut out what one scatter needs, without weights",
+        f"{_NODE} -o part.onnx",
+        "--output --target --fix",
+    ),
 }
-"""The commands in the order of ``--help``: what each does, and an example."""
+"""The commands in the order of ``--help``."""
 
 _BROKEN_PIPE = 141  # the status of a process that SIGPIPE ended, as a shell reports it
 
@@ -172,35 +221,32 @@ def _is_of_others(module: str | None) -> bool:
 def _parser() -> Parser:
     parser = Parser(
         prog="onnx-scatterx",
-        description="Removes scatter nodes from ONNX models, if the result is proven equal.",
-        epilog=f"{_MORE}\n\n{_epilog('inspect model.onnx --target CHIP')}"
-        "\n\nexit status: 0 done, 1 a check failed, 2 could not run, 3 not proven",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="onnx-scatterx removes scatters from ONNX models, proven to stay the same",
     )
     parser.add_argument("--version", action=Version, help="print the version and exit")
     parser.set_defaults(parser=parser)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
 
-    for module, (text, example) in _COMMANDS.items():
+    for module, told in _COMMANDS.items():
         name = module.__name__.rpartition(".")[2]
         made: argparse.ArgumentParser = commands.add_parser(
-            name,
-            help=text,
-            description=text,
-            epilog=_epilog(f"{name} {example}".strip()),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            name, help=told.text, description=told.text, add_help=False
         )
+        example = f"onnx-scatterx {name} {told.example}"
+        more: dict[str, Any] = {"first": told.first.split(), "example": example}
+        made.add_argument("-h", "--help", action=Help, **more)
         module.add_arguments(made)
         made.set_defaults(run=module.run, parser=made)
     return parser
 
 
-def _epilog(example: str) -> str:
-    return f"example:\n  onnx-scatterx {example}"
-
-
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line."""
+
+    def format_help(self) -> str:
+        """Return the help of the program; ``Help`` prints that of a command."""
+        (commands,) = (a for a in self._actions if isinstance(a, argparse._SubParsersAction))
+        return f"{overview(self, commands._choices_actions, _MORE)}\n"
 
     def error(self, message: str) -> NoReturn:
         """Print the error and end with status 2."""

@@ -19,7 +19,7 @@ _NOT = {
     "axes_input": "only axes as an attribute",
     "inner": "only from an input of the model to an output",
     "computed_data": "only of data that are a constant",
-    "native": "runs on the host, a second choice",
+    "native": "runs on the host, so it is avoided",
 }
 
 
@@ -64,7 +64,8 @@ def _rows(target: Target) -> Iterator[tuple[str, str]]:
     for op_type, limits in sorted(target.limits.items()):
         yield "limit", f"{op_type}: {'; '.join(_limits(limits))}"
     if target.misread:
-        yield "misread", f"not refused, but wrong: {', '.join(sorted(target.misread))}"
+        names = ", ".join(sorted(target.misread))
+        yield "misread", f"wrong results, and no error, beyond the limits: {names}"
     for fault in target.faults:
         yield "fault", f"avoided by {fault}"
     if target.max_rank is not None:
@@ -108,7 +109,7 @@ def _limits(limits: OperatorLimits) -> Iterable[str]:
     if isinstance(limits.steps, frozenset):
         yield f"only steps {', '.join(map(str, sorted(limits.steps)))}"
     if isinstance(limits.native, frozenset) and limits.native:
-        yield f"runs on the host, a second choice, unless of {', '.join(sorted(limits.native))}"
+        yield f"runs on the host, so it is avoided, unless of {', '.join(sorted(limits.native))}"
     yield from _slow(limits.slow)
     for use in limits.refused:
         yield f"not {use}"
@@ -128,11 +129,11 @@ def _chosen_rows(target: Target) -> str:
 
 def _slow(slow: bool | SlowUse) -> Iterable[str]:
     if slow is True:
-        yield "slow, a second choice"
+        yield "slow, so it is avoided"
     elif not isinstance(slow, bool):
         of = "" if slow.types is None else f" of {', '.join(sorted(slow.types))}"
         how = "" if slow.reductions is None else f" with {', '.join(sorted(slow.reductions))}"
-        yield f"slow{of}{how}, a second choice"
+        yield f"slow{of}{how}, so it is avoided"
 
 
 def _dense(target: Target) -> str:

@@ -161,6 +161,11 @@ class Violation:
         return self.on_host or self.slow
 
     @property
+    def is_of_model(self) -> bool:
+        """Whether it is about an input, or about the model itself, and not about a node."""
+        return self.op in ("input", "model")
+
+    @property
     def is_scatter(self) -> bool:
         """Whether the node writes by indices: a scatter of ONNX, or ScatterX."""
         return self.op == SCATTERX or self.op in SCATTERS

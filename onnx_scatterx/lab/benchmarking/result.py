@@ -125,7 +125,10 @@ def median_index(count: int, confidence: float = 0.95) -> int:
 
 _OPERATORS = 12  # the most operators that the table shows; JSON has all of them
 _NUMBERS = ("ms", "quartiles", "times as fast", "95 % sure")
-_BY_OPERATOR = "ms in each operator (and how many nodes), timed in whole microseconds"
+_BY_OPERATOR = (
+    "ms in each operator (and how many nodes), in whole microseconds; from other runs, which note "
+    "the time of each node, so the sum differs from the time above"
+)
 
 
 @dataclass(frozen=True)

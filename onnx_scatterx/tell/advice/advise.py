@@ -150,7 +150,7 @@ class Search:
     def taken(self) -> set[Key]:
         """Return the nodes that are kept with ``base``, and that a target with limits takes."""
         target = self.whole.settings.target
-        if self.violations is None or not (target.is_limited or target.static_only):
+        if self.violations is None or not target.has_profile:
             return set()
         named = {(violation.op, violation.node) for violation in self.violations}
         entries = (record.entry for record in self.kept)

@@ -16,7 +16,9 @@ from onnx_scatterx.tell.entries import Action, Entry, EntryDetail, ScatterReport
 from onnx_scatterx.tell.kept_advice import Advice, Way
 from onnx_scatterx.tell.page.environment import Figure, Figures
 from onnx_scatterx.tell.page.map_figure import graph_figure, map_figures
+from onnx_scatterx.tell.page.to_do import Task, to_do
 from onnx_scatterx.tell.report import Report
+from onnx_scatterx.tell.sketch import Excerpt
 
 if TYPE_CHECKING:
     from onnx_scatterx.compare import Verification
@@ -182,6 +184,17 @@ class ModelPart:
         return grouped((r.value if r else "by the choice of rules", card) for r, card in reasons)
 
     @property
+    def tasks(self) -> list[Task]:
+        """What is left to do."""
+        compared = self.comparison
+        return to_do(self.report, differs=compared is not None and not compared.same)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left to do."""
+        return self.tasks[0].why.startswith("nothing")
+
+    @property
     def colliding(self) -> dict[str, list[Card]]:
         """The cards with updates that collide, by which updates win."""
         return grouped((card.duplicates, card) for card in self.cards if card.duplicates)
@@ -209,15 +222,19 @@ def _drawings(detail: EntryDetail, planned: bool) -> Iterator[tuple[Sequence[Fig
         others = detail.together
         word = "Before" if detail.after is not None else "The node, and what makes its indices"
         more = f", with {others} other scatter{'s' * (others > 1)}" if others else ""
-        caption = f"{word}: {_nodes(detail.before.nodes)}{more}, constants not counted"
+        caption = f"{word}: {_drawn(detail.before)}{more}, constants not counted"
         yield [graph_figure(detail.before, "before")], caption
     if detail.after is not None:
         word = "After, if this is done" if planned else "After"
-        yield [graph_figure(detail.after, "after")], f"{word}: {_nodes(detail.after.nodes)}"
+        yield [graph_figure(detail.after, "after")], f"{word}: {_drawn(detail.after)}"
 
 
-def _nodes(count: int) -> str:
-    return f"{count} node{'s' * (count != 1)}"
+def _drawn(excerpt: Excerpt) -> str:
+    """Return how many nodes a piece has, and how many of them are drawn if these are some."""
+    count = excerpt.nodes
+    told = f"{count} node{'s' * (count != 1)}"
+    some = 0 < excerpt.drawn < count
+    return f"{told}, of which the nearest {excerpt.drawn} are drawn" if some else told
 
 
 def operator_rows(before: Counter[str], after: Counter[str]) -> list[tuple[str, int, int]]:

@@ -5,6 +5,7 @@ import os
 import signal
 import warnings
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,12 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.doors.batch import many, optimize_many
+from onnx_scatterx.doors.batch.summary import ModelOutcome, Summary
 from onnx_scatterx.doors.batch.workers import Task, failed
 from onnx_scatterx.doors.cli import main
+from onnx_scatterx.engine.device.violations import Violation
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.tell.report import Report
 from onnx_scatterx.theory.conventions import pytorch
 
 pytestmark = [pytest.mark.slow, pytest.mark.sampled(2)]
@@ -337,3 +341,21 @@ def test_files_of_the_process_are_not_changed(
     assert onnx_scatterx.optimize(text, opset=24).model.opset_import[0].version == 24
     written = pytorch.select_scatter(np.zeros(2, np.float32), np.array(1 + 2j), 0, 1)
     assert written.run().tolist() == [0, 1]
+
+
+def test_how_many_results_a_target_takes() -> None:
+    """Those that differ are not counted; a target without a profile promises nothing."""
+    whole = Report("npu", (), 3, 3, has_profile=True)
+    lacks = replace(whole, violations=(Violation("a", "Erf", "main", "npu takes no Erf"),))
+    hosted = replace(lacks, violations=(replace(lacks.violations[0], on_host=True),))
+
+    def said(*reports: Report, agrees: bool | None = None) -> str:
+        path = Path("m.onnx")
+        made = [ModelOutcome(path, path, report, agrees, None, 1.0) for report in reports]
+        return Summary(tuple(made), 1.0).summary()
+
+    assert ", 2 of 3 results taken whole by npu (" in said(whole, lacks, hosted)
+    planned = replace(whole, planned=True)
+    assert said(planned).endswith(", 1 of 1 results would be taken whole by npu (1.0 s)")
+    assert "taken" not in said(whole, agrees=False)
+    assert "taken" not in said(replace(whole, has_profile=False))

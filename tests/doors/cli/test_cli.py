@@ -94,12 +94,18 @@ def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
     assert "'node_ScatterND_2'; there is node_ScatterND_23" in error_of(capsys)
 
 
-def test_the_advice_is_printed_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_advice_is_printed_below_the_outcome(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = str(tmp_path / "out.onnx")
     for command in (["inspect", KV], ["optimize", KV, "-o", out]):
         assert main([*command, "--target", "coreml"]) == 0
-        first, node, _, way, *_ = capsys.readouterr().out.splitlines()
-        assert first == "what to do next:"
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[0].startswith("0 of 2 scatters ")
+        place = lines.index("what to do next:")
+        outcome, _, node, _, way, *_ = lines[place - 1 :]
+        would = ", and coreml would not take 2 of them" if command[0] == "inspect" else ""
+        assert outcome == f"14 nodes{would or ', 2 of them not taken by coreml'}: ScatterND"
         assert node.startswith("  node_ScatterND_11, node_ScatterND_23 are kept: the target does")
         output = out if command[0] == "optimize" else "OUT.onnx"
         assert way.strip().startswith(f"onnx-scatterx optimize {KV} -o {output} --target 'coreml,")

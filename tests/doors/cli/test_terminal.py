@@ -40,17 +40,17 @@ def test_a_pipe_gets_tabs_and_no_escapes(capsys: pytest.CaptureFixture[str]) -> 
         "node\toperator\twrites\twhat would be done",
         "node_ScatterND_67\tScatterND\tbox [:, :, 2:8]\tremoved by Concat, Slice",
         "node_ScatterND_79\tScatterND\tbox [:, 1:5, :]\tremoved by Concat, Slice",
-        "ScatterND 2 -> 0, Transpose 5 -> 0, Concat 0 -> 2, Slice 3 -> 4",
+        "6 nodes, no scatter among them",
         "next:",
         f"  onnx-scatterx optimize {BOX} -o OUT.onnx --verify",
     ]
     assert main(["inspect", BOX, "-v"]) == 0
-    lines.insert(
-        -2,
+    facts = [
+        "ScatterND 2 -> 0, Transpose 5 -> 0, Concat 0 -> 2, Slice 3 -> 4",
         "in the given model the scatters move 1.09 kB in 4 pieces, "
         "where 448 bytes in 2 strided copies would do",
-    )
-    assert capsys.readouterr().out.splitlines() == lines
+    ]
+    assert capsys.readouterr().out.splitlines() == [*lines, *facts]
 
 
 def test_colors_can_be_forced(

@@ -67,10 +67,10 @@ def test_types_that_run_on_the_host(capsys: pytest.CaptureFixture[str], tmp_path
     path = tmp_path / "npu.toml"
     path.write_text('name = "npu"\n[limits.Add]\nnative = ["float"]\n')
     assert main(["targets", str(path)]) == 0
-    assert "Add: runs on the host, a second choice, unless of float" in capsys.readouterr().out
+    assert "Add: runs on the host, so it is avoided, unless of float" in capsys.readouterr().out
     path.write_text('name = "npu"\n[limits.Add]\nnative = []\n')
     assert main(["targets", str(path)]) == 0
-    assert "Add: runs on the host, a second choice\n" in capsys.readouterr().out
+    assert "Add: runs on the host, so it is avoided\n" in capsys.readouterr().out
     path.write_text('name = "npu"\n[limits.Add]\nnative = ["flaot"]\n')
     with pytest.raises(ScatterXError, match=r"limits.Add.native has 'flaot', which is not"):
         target_of(str(path))

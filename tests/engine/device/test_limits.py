@@ -276,7 +276,7 @@ def test_a_target_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
         "  operators     all standard operators but NonZero",
         "  limit         CumSum: only of float; not with exclusive=1",
         "  limit         Pad: not of bool, int64; at most 3 dims",
-        "  misread       not refused, but wrong: CumSum",
+        "  misread       wrong results, and no error, beyond the limits: CumSum",
         "  ranks         at most 4 dims",
         "  operator set  at most 19",
         "  sizes         numbers only: --fix gives them",

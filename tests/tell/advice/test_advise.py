@@ -407,14 +407,16 @@ def test_a_scatter_that_no_option_removes() -> None:
 
 
 def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """First what to do next, then the table; `explain` says it, and JSON if it is asked for."""
+    """The result, and below it what to do next; `explain` says it, and JSON if it is asked for."""
     path, out = str(tmp_path / "m.onnx"), str(tmp_path / "o.onnx")
     onnx.save(onnx.parser.parse_model(HEAD + TWICE), path)
     command = f"onnx-scatterx optimize {path} -o {out} --target standard"
     assert main(["optimize", path, "-o", out, "--target", "standard"]) == 0
     told = capsys.readouterr().out.splitlines()
-    assert told[0] == "what to do next:"
-    assert f"      {command} --deterministic" in told
+    assert told[0].startswith("0 of 1 scatters removed, ")
+    place = told.index("what to do next:")
+    assert told[place - 1] == "1 node, 1 of them scatters: ScatterND"
+    assert f"      {command} --deterministic" in told[place:]
     report = tmp_path / "r.json"
     written = ["optimize", path, "-o", out, "--report", str(report)]
     for typed, places in (["inspect", path], 1), (written, 2):

@@ -61,14 +61,15 @@ def test_the_first_screen() -> None:
         page.said.index(words)
         for words in (
             "3 of 5 scatters removed, 19 → 24 nodes; the models were compared on 3 inputs",
+            "Target standard Result 24 nodes, 2 of them scatters: ",
+            "To do 2 scatters are kept: see what needs attention",
             "Nodes of each operator, before and after",
             "Slice 0 10 +10",  # what changed most
             "total 19 24 +5",
-            "2 more operators",
+            "6 more operators",
             "y0 removed by Concat, Slice updates",
             "What is written",
-            "What needs attention",
-            "2 scatters are kept",
+            "What needs attention 2 scatters are kept",
             "Scatters Search",
             "Words",
             "Details",
@@ -183,7 +184,10 @@ def test_a_larger_result_says_so_and_what_is_smaller() -> None:
     page = Page(grown.to_html(advice=[smaller], date=NOON))
     page.check()
     assert f"{grown.growth}; smaller by: {way.command} {way.condition}" in page.said
-    assert page.said.count(grown.growth) == 1
+    assert page.said.count(grown.growth) == 2  # on the first screen, and in its section
+    first, _, rest = page.said.partition(" What needs attention ")
+    assert f"To do {grown.growth}: {way.command} {way.condition}" in first
+    assert grown.growth in rest
     wants = replace(report, to_fix="--fix M=N")
     assert "add --fix M=N, with a number for each N" in page_of(wants).said
     fixed = Advice((), "the target wants numbers", "", (way,), verb="fixed")

@@ -1,0 +1,100 @@
+"""The outcome in one line: how many nodes a result has, and whether the target takes all of them.
+
+If the target has a profile, the line is about the nodes that it does not take, runs on its host or
+runs slowly. Other targets are not devices: of them, the line says which scatters are left.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from onnx_scatterx.operators import SCATTERS
+
+if TYPE_CHECKING:
+    from onnx_scatterx.engine.device import Violation
+    from onnx_scatterx.tell.report import Report
+
+_NAMED = 2  # operators
+
+
+def outcome(report: Report) -> str:
+    """Return the outcome of an optimization, as somebody reads it who does not know scatters.
+
+    >>> from onnx_scatterx.tell.report import Report
+    >>> outcome(Report("npu", (), 9, 5, has_profile=True))
+    '5 nodes, all of them taken by npu'
+    >>> outcome(Report("standard", (), 9, 5, ops_after=Counter(ScatterND=2, Add=3)))
+    '5 nodes, 2 of them scatters: ScatterND'
+    """
+    count = report.nodes_after
+    nodes = f"{count} node{'s' * (count != 1)}"
+    if not report.has_profile:
+        return f"{nodes}, {_scatters(report.ops_after)}"
+    refused = [v for v in report.violations if not v.is_taken]
+    of_nodes = _operators(v for v in refused if not v.is_of_model)
+    if any(v.is_of_model for v in refused):
+        return f"{nodes}, {_taken(report, 'none of them')}: {_of_model(refused)}"
+    if of_nodes:
+        some = "it" if count == 1 else f"{of_nodes.total()} of them"
+        return f"{nodes}, {_taken(report, some, no=True)}: {_told(of_nodes)}"
+    told = [f"{nodes}, {_taken(report, 'it' if count == 1 else 'all of them')}"]
+    for what, those in (
+        ("on its host", (v for v in report.violations if v.on_host)),
+        ("slowly", (v for v in report.violations if v.slow)),
+    ):
+        if found := _operators(those):
+            told.append(f"{found.total()} {what}: {_told(found)}")
+    return "; ".join(told)
+
+
+def _taken(report: Report, what: str, *, no: bool = False) -> str:
+    """Return that the target takes ``what``, or does not if ``no``."""
+    name, _, keys = report.target.partition(", ")
+    target = f"{name} ({keys})" if keys else name
+    if report.planned:
+        return f"and {target} would {'not ' * no}take {what}"
+    return f"{'' if what == 'it' else f'{what} '}{'not ' * no}taken by {target}"
+
+
+def _scatters(operators: Mapping[str, int]) -> str:
+    """Return how many scatters there are among operators, ScatterX apart."""
+    left = Counter({op: operators[op] for op in sorted(SCATTERS) if operators.get(op)})
+    native = operators.get("ScatterX", 0)
+    told = [f"{left.total()} of them scatters: {_told(left)}"] if left else []
+    told += [f"{native} of them ScatterX"] if native else []
+    return " and ".join(told) or "no scatter among them"
+
+
+def _operators(violations: Iterable[Violation]) -> Counter[str]:
+    """Return how many nodes of each operator there are: scatters first, then the most."""
+    named = dict.fromkeys((v.is_scatter, v.graph, v.node, v.op) for v in violations)
+    counts = Counter((is_scatter, op) for is_scatter, _, _, op in named)
+    ordered = sorted(counts.items(), key=lambda item: (not item[0][0], -item[1], item[0][1]))
+    return Counter({op: count for (_, op), count in ordered})
+
+
+def _told(operators: Counter[str]) -> str:
+    """Return the names of operators, with their numbers if they are several.
+
+    >>> _told(Counter(Erf=2)), _told(Counter(Erf=2, Mod=1, Tan=3, Not=1))
+    ('Erf', 'Erf (2), Mod (1) and 2 other operators')
+    """
+    if len(operators) == 1:
+        return next(iter(operators))
+    shown = len(operators) if len(operators) <= _NAMED + 1 else _NAMED
+    names = [f"{op} ({count})" for op, count in operators.items()]
+    more = f" and {len(names) - shown} other operators" if len(names) > shown else ""
+    return ", ".join(names[:shown]) + more
+
+
+def _of_model(refused: Iterable[Violation]) -> str:
+    """Return why a target refuses a model, whatever its nodes are."""
+    found = [v for v in refused if v.is_of_model]
+    if all(v.why.startswith("the size ") for v in found):
+        return "it wants all sizes as numbers"
+    first, *others = dict.fromkeys(
+        f"the input {v.node}: {v.why}" if v.op == "input" else v.why for v in found
+    )
+    return first + (f", and {len(others)} more" if others else "")
