@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import onnx_ir as ir
 
 from onnx_scatterx.engine.rules import Rows, described, granted
-from onnx_scatterx.rewrites.helpers import row_arithmetic, row_layers, row_moves
+from onnx_scatterx.rewrites.helpers import row_arithmetic, row_layers, row_moves, row_writes
 from onnx_scatterx.rewrites.helpers.row_part import Part
 from onnx_scatterx.rewrites.helpers.whole import Has, Whole
-
-if TYPE_CHECKING:
-    from onnx_scatterx.rewrites.helpers.whole_rows import WholeRows
+from onnx_scatterx.rewrites.helpers.whole_rows import WholeRows
 
 
 def whole_of(rows: WholeRows, node: ir.Node, value: ir.Value, axis: int, has: Has) -> Whole:
@@ -47,4 +44,5 @@ _HANDLERS: dict[Rows, Callable[[Part], Whole] | None] = {
     Rows.TAKEN: row_moves.taken,
     Rows.TAKEN_ALONG: row_moves.taken_along,
     Rows.SORTED: row_moves.top_elements,
+    Rows.WRITTEN: row_writes.some_written,
 }
