@@ -179,7 +179,7 @@ def shifted(d: int, x: Whole) -> int:
 
 def value_of(part: Part, x: ir.Value) -> Whole:
     """Return a value that is the same for all rows."""
-    shape = part.rows.shape(x)
+    shape = part.rows.given_shape(x)
     return Whole(lambda _: x, part.rows.dtype(x), 0, (), shape, tuple(range(len(shape))))
 
 

@@ -106,8 +106,21 @@ class WholeRows:
             self.depth += dims
 
     def shape(self, value: ir.Value) -> Shape:
-        """Return the shape of a value, or refuse."""
-        return granted(self.context.known(value).shape)
+        """Return the shape that a value has if a row is chosen, or refuse.
+
+        If none is chosen, nothing is written. Then a size may be another one: ONNX Runtime reduces
+        no negative axis of an empty tensor.
+        """
+        return self.mask.if_chosen(granted(self.context.known(value).shape), self.facts)
+
+    def given_shape(self, value: ir.Value) -> Shape:
+        """Return the shape of a value that is read as it is, whether rows are chosen or not."""
+        refuse_unless(not self.is_other(value))
+        return self.shape(value)
+
+    def is_other(self, value: ir.Value) -> bool:
+        """Return whether a value may have another shape if no row is chosen."""
+        return self.shape(value) != self.context.known(value).shape
 
     def dtype(self, value: ir.Value) -> ir.DataType:
         """Return the element type of a value, or refuse."""
@@ -173,7 +186,7 @@ class WholeRows:
         ``is_long``, the value surely has all chosen rows.
         """
         w, numbers = self.context.writer, self.context.numbers
-        dtype, old = self.dtype(value), self.shape(value)
+        dtype, old = self.dtype(value), self.given_shape(value)
         depth = self.depth
         refuse_unless(depth == len(self.extents) or depth in self._read_by)
         dims = tuple(range(depth))
@@ -234,7 +247,7 @@ class WholeRows:
 
     def _of(self, value: ir.Value, axis: int, has: Has) -> Whole:
         if self.is_fixed(value, axis):
-            shape, kind = self.shape(value), self.dtype(value)
+            shape, kind = self.given_shape(value), self.dtype(value)
             order = tuple(d for d in range(len(shape)) if d != axis)
             return Whole(partial(given, value), kind, axis, (), shape, order)
         place = attempt(lambda: self._merged(self._place(value, axis)))
