@@ -256,26 +256,21 @@ def test_every_operator_of_rows_is_tried() -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["u = MatMul (a, w)", "v = Concat <axis = 0> (w, w) u = Add (a, v)", "u = Gather (a, two)"],
+    [
+        "u = MatMul (a, w)",
+        "u = Gather <axis = 1> (a, far)",
+        "b = Concat <axis = 1> (a, a, a, a) u = Add (b, v)",
+    ],
 )
-def test_what_runs_only_if_no_row_is_chosen_still_does(line: str) -> None:
-    """ONNX Runtime reduces no negative axis of an empty tensor."""
-    text = """g (float[6,4] h, bool[6] m, float[P,3] w, float[6,3] x) => (float[6,3] y)
-        <int64[1] two = {2}> {
+def test_what_may_run_only_if_no_row_is_chosen_is_kept(line: str) -> None:
+    """Older versions of ONNX Runtime reduce no negative axis of an empty tensor."""
+    text = """g (float[6,4] h, bool[6] m, float[P,3] w, float[V] v, float[6,3] x) => (float[6,3] y)
+        <int64[3] far = {2, 0, 0}> {
         nz = NonZero (m) i = Transpose (nz) r = GatherND (h, i) a = ReduceMax (r, [-1])
         LINE  y = ScatterND (x, i, u) }"""
-    model = parse(text.replace("LINE", line).replace("(a, two)", "<axis = 1> (a, two)"))
+    model = parse(text.replace("LINE", line))
     result = onnx_scatterx.optimize(model, target=TARGET, last_bits=True).model
-    pairs = [[open_(m) for open_ in SESSIONS] for m in (model, result)]
-    shapes = {"h": (6, 4), "w": (4, 3), "x": (6, 3)}
-    feed = {name: np.ones(shape, "f4") for name, shape in shapes.items()}
-    for before, after in zip(*pairs, strict=True):
-        feed["m"] = np.zeros(6, bool)
-        try:
-            expected = before.run(None, feed)
-        except rejections():
-            continue
-        assert agree(expected, after.run(None, feed))
+    assert "NonZero" in {n.op_type for n in nodes(result)}
 
 
 def test_operators_that_the_target_lacks_anyway_stay() -> None:
