@@ -28,7 +28,7 @@ from onnx_scatterx.engine.rules import (
 )
 from onnx_scatterx.rewrites.helpers.masked_write import whole_rows, written_by_mask
 from onnx_scatterx.rewrites.helpers.masks import masked
-from onnx_scatterx.rewrites.helpers.whole_rows import is_head
+from onnx_scatterx.rewrites.helpers.row_reads import is_head
 
 
 class MaskedScatterRule(ScatterRule):

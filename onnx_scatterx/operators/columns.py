@@ -125,6 +125,8 @@ class Rows(enum.Enum):
     TAKEN = enum.auto()
     """Along other axes than that which is read, or along those of the indices."""
     TAKEN_ALONG = enum.auto()
+    WRITTEN = enum.auto()
+    """Along an axis that is written by a mask: a choice of some of the rows."""
 
 
 @dataclass(frozen=True, kw_only=True)

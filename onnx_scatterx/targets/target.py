@@ -17,7 +17,7 @@ NEW = frozenset({SCATTERX, "TensorScatter"})
 """Operators that a target has only if its profile says so: few have them."""
 
 
-WORK_LIMIT = 8
+WORK_LIMIT = 16
 """How many times a function of chosen rows may be done, if a target says nothing about it."""
 
 

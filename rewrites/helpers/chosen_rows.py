@@ -34,6 +34,7 @@ from onnx_scatterx.engine.rules import (
     term,
 )
 from onnx_scatterx.rewrites.helpers.masks import Mask, as_bools, mask_of
+from onnx_scatterx.rewrites.helpers.row_functions import whole_of
 from onnx_scatterx.rewrites.helpers.whole import written
 from onnx_scatterx.rewrites.helpers.whole_rows import WholeRows
 
@@ -82,7 +83,7 @@ def chosen_rows(scatter: Scatter, context: Context) -> ChosenRows:
     last = [granted(known(indices).shape)[-1]] if columns else []
     index_shape = (*mask.shape, *(scatter.shape[d] for d in more), *last)
     fitted = partial(as_bools, mask.value, mask, context)
-    rows = WholeRows(mask, mask.shape, fitted, context, scatter.facts)
+    rows = WholeRows(mask, mask.shape, fitted, whole_of, context, scatter.facts)
     own = _written_as(indices, index_shape, rows, context)
     new = _written_as(scatter.updates, shape, rows, context)
     places, described = context.with_placeholder("all/indices", kind, index_shape)

@@ -16,6 +16,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.rules import Context, Reducer, made_by, refuse_unless
 from onnx_scatterx.rewrites.helpers.masks import Masked, fitting, is_one_of, over_axes, placed
+from onnx_scatterx.rewrites.helpers.row_functions import whole_of
 from onnx_scatterx.rewrites.helpers.whole import Whole, written
 from onnx_scatterx.rewrites.helpers.whole_rows import WholeRows
 
@@ -31,6 +32,7 @@ def whole_rows(by_mask: Masked, context: Context, *, counts: bool = False) -> Wh
         mask,
         by_mask.sizes,
         fitted,
+        whole_of,
         context,
         by_mask.scatter.facts,
         counts=counts,

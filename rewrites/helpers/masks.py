@@ -13,7 +13,7 @@ The mask may have fewer dims than the tensor: then rows are taken.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -54,6 +54,11 @@ class Mask:
     def shape(self) -> Shape:
         """The shape of the mask."""
         return self.abstract.dims
+
+    def if_chosen(self, shape: Shape, facts: Facts) -> Shape:
+        """Return what a shape is if an element of the mask is true."""
+        some = facts.assuming(self.count - 1)
+        return tuple(n if n.constant is not None else some.simplify(n) for n in shape)
 
 
 @dataclass(frozen=True)
@@ -141,16 +146,20 @@ def row_of(target: Term, context: Context) -> Row | None:
 def masked(scatter: Scatter, context: Context) -> Masked:
     """Return a scatter as a write by a mask, or refuse if it is not a write by a mask."""
     rows: dict[int, int] = {}  # dim of the mask -> axis
-    found, others = list[Row](), scatter.in_full()
+    found = list[Row]()
     for axis, target, _ in scatter.by_axis():
-        if axis not in others:
-            found.append(granted(row_of(target, context)))
-            refuse_unless(found[-1].row not in rows)
-            rows[found[-1].row] = axis
+        row = row_of(target, context)
+        if row is not None:
+            refuse_unless(row.row not in rows)
+            found.append(row)
+            rows[row.row] = axis
+    dim, mask = only({row.dim for row in found}), mask_under(found, context)
+    scatter = replace(scatter, shape=mask.if_chosen(scatter.shape, scatter.facts))
+    others = scatter.in_full()
+    refuse_unless({*rows.values(), *others} == {*range(len(scatter.data_shape))})
+    refuse_unless(others.keys().isdisjoint(rows.values()))
     used = others.values()
-    dim = only({row.dim for row in found})
     refuse_unless(len({*used, dim}) == len(used) + 1 == len(scatter.shape))
-    mask = mask_under(found, context)
     refuse_unless(max(rows) < len(mask.shape))
     # If an axis is empty, nothing is written.
     facts = scatter.facts.assuming(*(scatter.data_shape[a] - 1 for a in rows.values()))

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import onnx_ir as ir
 
 from onnx_scatterx.engine.rules import Rows, described, granted
-from onnx_scatterx.rewrites.helpers import row_arithmetic, row_layers, row_moves
+from onnx_scatterx.rewrites.helpers import row_arithmetic, row_layers, row_moves, row_writes
 from onnx_scatterx.rewrites.helpers.row_part import Part
+from onnx_scatterx.rewrites.helpers.row_sizes import check_sizes
 from onnx_scatterx.rewrites.helpers.whole import Has, Whole
-
-if TYPE_CHECKING:
-    from onnx_scatterx.rewrites.helpers.whole_rows import WholeRows
+from onnx_scatterx.rewrites.helpers.whole_rows import WholeRows
 
 
 def whole_of(rows: WholeRows, node: ir.Node, value: ir.Value, axis: int, has: Has) -> Whole:
     """Return all rows of an output of a node, or refuse."""
-    handler = _HANDLERS[described(node).rows]
-    return granted(handler)(Part(rows, node, value, axis, has))
+    part, handler = Part(rows, node, value, axis, has), _HANDLERS[described(node).rows]
+    check_sizes(part)
+    return granted(handler)(part)
 
 
 _HANDLERS: dict[Rows, Callable[[Part], Whole] | None] = {
@@ -47,4 +46,5 @@ _HANDLERS: dict[Rows, Callable[[Part], Whole] | None] = {
     Rows.TAKEN: row_moves.taken,
     Rows.TAKEN_ALONG: row_moves.taken_along,
     Rows.SORTED: row_moves.top_elements,
+    Rows.WRITTEN: row_writes.some_written,
 }

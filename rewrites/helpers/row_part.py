@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.rules import (
-    Context,
     Rows,
     Shape,
     Term,
@@ -22,10 +21,8 @@ from onnx_scatterx.engine.rules import (
     refuse_unless,
     term,
 )
-from onnx_scatterx.rewrites.helpers.whole import Has, Whole, same_but_ones
-
-if TYPE_CHECKING:
-    from onnx_scatterx.rewrites.helpers.whole_rows import WholeRows
+from onnx_scatterx.rewrites.helpers.whole import Has, Whole
+from onnx_scatterx.rewrites.helpers.whole_rows import WholeRows
 
 Attributes = dict[str, Any]
 
@@ -98,7 +95,7 @@ class Part:
         def make(made: list[ir.Value]) -> ir.Value:
             rest = iter(made)
             operands = [next(rest) if isinstance(v, Whole) else v for v in inputs]
-            return w.spelled_node(self.node.op_type, operands, self.dtype, **attributes)
+            return w.repeated_node(self.node, operands, self.dtype, attributes)
 
         return self.whole(make, parts, dims, work=work)
 
@@ -182,7 +179,7 @@ def shifted(d: int, x: Whole) -> int:
 
 def value_of(part: Part, x: ir.Value) -> Whole:
     """Return a value that is the same for all rows."""
-    shape = part.rows.shape(x)
+    shape = part.rows.given_shape(x)
     return Whole(lambda _: x, part.rows.dtype(x), 0, (), shape, tuple(range(len(shape))))
 
 
@@ -253,19 +250,3 @@ def everywhere(part: Part, x: Whole, dims: Sequence[int]) -> Whole:
 
     places = tuple(range(len(shape)))
     return Whole(make, x.dtype, x.axis, tuple(dims), shape, places, x.is_read, (x,))
-
-
-def axes_moved(value: ir.Value, context: Context) -> tuple[ir.Value, list[int | None]]:
-    """Return what a node moves the axes of, and which axis of it each axis of the value was.
-
-    It is None for a new axis of extent 1. Refuses other nodes.
-    """
-    node = granted(value.producer())
-    moves = node.domain == "" and node.graph is context.graph
-    refuse_unless(moves and node.op_type in ("Transpose", "Unsqueeze", "Squeeze", "Identity"))
-    source = granted(node.inputs[0])
-    old, new = (granted(context.known(v).shape) for v in (source, value))
-    if node.op_type == "Transpose":
-        perm = attribute_of(node, "perm", list(range(len(old)))[::-1])
-        return source, [int(d) for d in granted(perm)]
-    return source, list(granted(same_but_ones(old, new, context.facts)))

@@ -20,9 +20,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
-from itertools import permutations
 
 import numpy as np
 import onnx_ir as ir
@@ -30,7 +29,6 @@ import onnx_ir as ir
 from onnx_scatterx.engine.rules import (
     Context,
     Facts,
-    Gather,
     MultiplyAdds,
     Refusal,
     Shape,
@@ -41,10 +39,8 @@ from onnx_scatterx.engine.rules import (
     refuse_unless,
     term,
 )
-from onnx_scatterx.rewrites.helpers import row_functions
 from onnx_scatterx.rewrites.helpers.masks import (
     Mask,
-    Row,
     as_bools,
     index_map_of,
     is_repeated,
@@ -53,12 +49,16 @@ from onnx_scatterx.rewrites.helpers.masks import (
     row_of,
     share_of,
 )
-from onnx_scatterx.rewrites.helpers.row_part import axes_moved
+from onnx_scatterx.rewrites.helpers.row_reads import RowRead, given, row_read
 from onnx_scatterx.rewrites.helpers.whole import Has, Whole
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 _SUMMED = (ir.DataType.FLOAT, ir.DataType.DOUBLE, ir.DataType.INT32, ir.DataType.INT64)
 _NODES = 256  # that are followed for one scatter
+
+
+Through = Callable[["WholeRows", ir.Node, ir.Value, int, Has], Whole]
+"""Returns all rows of an output of a node, along an axis, or refuses (``row_functions``)."""
 
 
 @dataclass
@@ -74,6 +74,7 @@ class WholeRows:
     mask: Mask
     extents: Shape
     fitted: Callable[[], ir.Value]
+    through: Through
     context: Context
     facts: Facts
     counts: bool = False
@@ -105,12 +106,30 @@ class WholeRows:
             self.depth += dims
 
     def shape(self, value: ir.Value) -> Shape:
-        """Return the shape of a value, or refuse."""
-        return granted(self.context.known(value).shape)
+        """Return the shape that a value has if a row is chosen, or refuse.
+
+        If none is chosen, nothing is written. Then a size may be another one: ONNX Runtime reduces
+        no negative axis of an empty tensor.
+        """
+        return self.mask.if_chosen(granted(self.context.known(value).shape), self.facts)
+
+    def given_shape(self, value: ir.Value) -> Shape:
+        """Return the shape of a value that is read as it is, whether rows are chosen or not."""
+        refuse_unless(not self.is_other(value))
+        return self.shape(value)
+
+    def is_other(self, value: ir.Value) -> bool:
+        """Return whether a value may have another shape if no row is chosen."""
+        return self.shape(value) != self.context.known(value).shape
 
     def dtype(self, value: ir.Value) -> ir.DataType:
         """Return the element type of a value, or refuse."""
         return granted(self.context.known(value).dtype or value.dtype)
+
+    @property
+    def count(self) -> Term:
+        """How many rows are chosen."""
+        return self._read_by.get(self.depth, self.mask).count
 
     def sizes(self, dims: Sequence[int]) -> Shape:
         """Return the sizes of dims of the mask."""
@@ -167,12 +186,11 @@ class WholeRows:
         ``is_long``, the value surely has all chosen rows.
         """
         w, numbers = self.context.writer, self.context.numbers
-        dtype, old = self.dtype(value), self.shape(value)
+        dtype, old = self.dtype(value), self.given_shape(value)
         depth = self.depth
         refuse_unless(depth == len(self.extents) or depth in self._read_by)
         dims = tuple(range(depth))
-        count = self._read_by.get(depth, self.mask).count
-        clamped = not is_long and not self.facts.equal(old[axis], count)
+        clamped = not is_long and not self.facts.equal(old[axis], self.count)
         sizes = self.sizes(dims)
         shape = (*old[:axis], *sizes, *old[axis + 1 :])
 
@@ -229,9 +247,9 @@ class WholeRows:
 
     def _of(self, value: ir.Value, axis: int, has: Has) -> Whole:
         if self.is_fixed(value, axis):
-            shape, kind = self.shape(value), self.dtype(value)
+            shape, kind = self.given_shape(value), self.dtype(value)
             order = tuple(d for d in range(len(shape)) if d != axis)
-            return Whole(partial(_given, value), kind, axis, (), shape, order)
+            return Whole(partial(given, value), kind, axis, (), shape, order)
         place = attempt(lambda: self._merged(self._place(value, axis)))
         if isinstance(place, Whole):
             return place
@@ -241,7 +259,7 @@ class WholeRows:
             read = attempt(lambda: self._merged(self._read(node, axis)))
             if isinstance(read, Whole):
                 return read
-        return row_functions.whole_of(self, node, value, axis, has)
+        return self.through(self, node, value, axis, has)
 
     def _place(self, value: ir.Value, axis: int) -> Whole:
         """Return the places at which a mask is true along one of its dims: every place of it."""
@@ -267,116 +285,10 @@ class WholeRows:
 
     def _read(self, node: ir.Node, axis: int) -> Whole:
         """Return the tensor whose rows a node reads by the mask, or refuse."""
-        read = self.context.access(node)
-        refuse_unless(isinstance(read, Gather))
-        assert isinstance(read, Gather)
-        labels: list[tuple[str, int] | None] = []  # of each axis of the source
-        old, new = list[Term](), list[Term]()
-        rows, facts = [], read.facts
-        for c, target, size in read.by_axis():
-            old.append(size)
-            if axis in target.coords:
-                found = self._rows(target, size, axis, facts)
-                rows += found
-                labels += [("row", row.row) for row in found]
-                new += self.sizes([row.row for row in found])
-                continue
-            dim = read.full_dim(c)
-            single = target.constant == 0 and size.constant == 1
-            refuse_unless(dim is not None or single)
-            labels.append(None if dim is None else ("dim", dim))
-            new.append(size)
-        self._note(mask_under(rows, self.context), read.shape[axis])
-        dims = sorted(row.row for row in rows)
-        refuse_unless(len(set(dims)) == len(dims))
-        ends = [("dim", d) for d in range(len(read.shape))]
-        wanted = [*ends[:axis], *(("row", r) for r in dims), *ends[axis + 1 :]]
-        places = {label: i for i, label in enumerate(labels) if label is not None}
-        extents = [*read.shape[:axis], *self.sizes(dims), *read.shape[axis + 1 :]]
-        absent = (n for label, n in zip(wanted, extents, strict=True) if label not in places)
-        refuse_unless(all(n.constant == 1 for n in absent))
-        order = tuple(map(places.get, wanted))
+        read = row_read(node, axis, self.extents[: self.depth], self.context)
+        self._note(mask_under(read.rows, self.context), read.read.shape[axis])
+        return self._source(read)
 
-        whole = Whole(
-            partial(_given, read.data),
-            read.dtype,
-            axis,
-            tuple(dims),
-            tuple(new),
-            order,
-            is_read=True,
-        )
-        data = read.data if len(old) == len(new) else self._in_shape(read.data, new)
-        if data is not None:  # the moves before it are those of the whole tensor
-            return _unmoved(data, whole, self.context)
-
-        def make(_: list[ir.Value]) -> ir.Value:
-            numbers = self.context.numbers
-            return numbers.reshape(read.data, read.dtype, tuple(old), tuple(new), read.facts)
-
-        return replace(whole, make=make)
-
-    def _in_shape(self, value: ir.Value, shape: Sequence[Term]) -> ir.Value | None:
-        """Return a tensor of a shape whose elements a value has in their order, or None."""
-        while True:
-            node = value.producer()
-            if node is None or node.graph is not self.context.graph or not node.inputs:
-                return None
-            if not described(node).keeps_order or node.inputs[0] is None:
-                return None
-            value = node.inputs[0]
-            own = self.context.known(value).shape
-            if own and len(own) == len(shape) and all(map(self.facts.equal, own, shape)):
-                return value
-
-    def _rows(self, target: Term, size: Term, axis: int, facts: Facts) -> list[Row]:
-        """Return the rows of NonZero that give the position on an axis, the first counts most."""
-        given = [row_of(term(atom), self.context) for atom in target.atoms]
-        found = [row for row in given if row is not None]
-        refuse_unless(all(row.dim == axis and row.row < self.depth for row in found))
-        refuse_unless(1 <= len(found) <= 3)
-        orders = filter(self._gives(target, size, facts), permutations(found))
-        return list(granted(next(orders, None)))
-
-    def _gives(self, target: Term, size: Term, facts: Facts) -> Callable[[tuple[Row, ...]], bool]:
-        """Return a test of rows that give a position, row by row, on an axis of a size."""
-
-        def gives(rows: tuple[Row, ...]) -> bool:
-            position = term(0)
-            for row in rows:
-                position = position * self.extents[row.row] + term(row.symbol)
-            whole = math.prod(self.sizes([row.row for row in rows]), start=term(1))
-            return facts.equal(position, target) and facts.equal(whole, size)
-
-        return gives
-
-
-def _unmoved(value: ir.Value, whole: Whole, context: Context) -> Whole:
-    """Return a tensor that a value is, before nodes that only move its axes."""
-    while True:
-        whole = replace(whole, make=partial(_given, value))
-        before = attempt(partial(axes_moved, value, context))
-        if isinstance(before, Refusal):
-            return whole
-        value, moved = before
-        order = tuple(None if d is None else moved[d] for d in whole.order)
-        whole = replace(whole, shape=granted(context.known(value).shape), order=order)
-
-
-def _given(value: ir.Value, _: list[ir.Value]) -> ir.Value:
-    return value
-
-
-def is_head(node: ir.Node, context: Context) -> bool:
-    """Return whether a Slice takes the first elements of a vector."""
-    starts = node.inputs[1] if len(node.inputs) > 1 else None
-    known = None if starts is None else context.known(starts).constant
-    steps = node.inputs[4] if len(node.inputs) > 4 else None
-    unit = steps is None or _all_equal(context.known(steps).constant, 1)
-    first = node.inputs[0]
-    rank = None if first is None else context.known(first).rank
-    return rank == 1 and unit and _all_equal(known, 0)
-
-
-def _all_equal(known: np.ndarray | None, number: int) -> bool:
-    return known is not None and bool((known == number).all())
+    def _source(self, read: RowRead) -> Whole:
+        """Return the tensor whose rows are read."""
+        return read.source(self.context)

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
         InlineBesideQuantizers as InlineBesideQuantizers,
     )
     from onnx_scatterx.engine.passes.inline_known_ifs import InlineKnownIfs as InlineKnownIfs
+    from onnx_scatterx.engine.passes.inline_row_functions import (
+        InlineRowFunctions as InlineRowFunctions,
+    )
     from onnx_scatterx.engine.passes.inline_sequence_functions import (
         InlineSequenceFunctions as InlineSequenceFunctions,
     )
@@ -54,6 +57,7 @@ else:
             "function_calls": "inline_functions",
             "inline_beside_quantizers": "InlineBesideQuantizers",
             "inline_known_ifs": "InlineKnownIfs",
+            "inline_row_functions": "InlineRowFunctions",
             "inline_sequence_functions": "InlineSequenceFunctions",
             "integer_nodes": "IntegerNodes",
             "job": "Job",

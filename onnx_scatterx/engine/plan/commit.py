@@ -6,6 +6,7 @@ New nodes stand in the places of the replaced values, and have their names.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 import onnx_ir as ir
@@ -17,7 +18,15 @@ from onnx_scatterx.engine.plan.rule import MultiplyAdds, Plan, Rule
 from onnx_scatterx.engine.plan.selection import Selection
 from onnx_scatterx.engine.quantizers import QUANTIZED
 from onnx_scatterx.engine.terms import Term
-from onnx_scatterx.graphs import all_nodes, makers, reached, remove_dead, replace_uses
+from onnx_scatterx.graphs import (
+    all_nodes,
+    live_nodes,
+    makers,
+    reached,
+    read_by,
+    remove_dead,
+    replace_uses,
+)
 from onnx_scatterx.operators import EVERY, described
 from onnx_scatterx.text import Refusal, attempt, granted
 
@@ -114,7 +123,7 @@ class Outcome:
 
     def write(self, round_: RewriteRound, choice: Selection) -> bool:
         """Write a selection into the graph; return whether anything was written."""
-        written = False
+        written, needed = False, live_nodes(round_.graph)
         # In the graph's order: a node that is written once must precede all its readers.
         for node in list(round_.graph):
             if node in choice.shapes:
@@ -128,6 +137,7 @@ class Outcome:
                     written = True
         moved = (v.producer() for v in round_.provenance.absorbed)
         remove_dead([*choice.rewritings, *choice.shapes, *(n for n in moved if n is not None)])
+        _remove_unneeded(round_.graph, needed)
         return written
 
     def add_later(self, later: Outcome) -> None:
@@ -181,6 +191,16 @@ class Outcome:
         given = known if tensor is None else TensorValue.of_tensor(tensor)
         self.gives_more |= scope.values.setdefault(result, given).says_more_than(known)
         return True
+
+
+def _remove_unneeded(graph: ir.Graph, needed: AbstractSet[ir.Node]) -> None:
+    """Remove the nodes that were needed, and that only nodes read which nothing needed before."""
+    live = live_nodes(graph)
+    gone = {node: None for node in graph if node in needed and node not in live}
+    for node in graph if gone else ():
+        if node not in live and any(maker in gone for maker in makers(read_by(node))):
+            gone[node] = None
+    remove_dead([node for node in graph if node in gone])
 
 
 def _write_shape(round_: RewriteRound, node: ir.Node, part: Sequence[Term]) -> bool:

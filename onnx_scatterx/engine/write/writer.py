@@ -5,7 +5,7 @@ What is written goes into a fragment, which may be committed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import onnx_ir as ir
@@ -203,6 +203,24 @@ class Writer(Operators):
         check_alike(self, as_given(op, inputs, attributes))
         return self._node(op, inputs, dtype, attributes)
 
+    def repeated_node(
+        self,
+        node: ir.Node,
+        inputs: Sequence[ir.Value | None],
+        dtype: ir.DataType | None,
+        attributes: Attributes,
+    ) -> ir.Value:
+        """Write a node of the model again, with other inputs and attributes.
+
+        What the target does not take of the node of the model, it need not take of the new one.
+        """
+        op = node.op_type
+        inputs = [v if v is None else self.resolve(v) for v in inputs]
+        check_alike(self, as_given(op, inputs, attributes))
+        before = self.request(op, node.inputs, dtype, attributes)
+        excused = () if before is None else before.use.objections(self.target)
+        return self._node(op, inputs, dtype, attributes, excused)
+
     def _spelled(
         self, spelling: Spelling, dtype: ir.DataType | None, given: Attributes
     ) -> ir.Value:
@@ -225,6 +243,7 @@ class Writer(Operators):
         inputs: Sequence[ir.Value | None],
         dtype: ir.DataType | None,
         attributes: Attributes,
+        excused: Iterable[str] = (),
     ) -> ir.Value:
         """Write a node as it is given, or in another form if the target does not take it."""
         if op == "Shape" and inputs[0] is not None:
@@ -247,7 +266,8 @@ class Writer(Operators):
             if value is not None:
                 fragment.written[key] = value
                 return value
-            fragment.missing.update(dict.fromkeys(refused))
+            known = set(excused)
+            fragment.missing.update(dict.fromkeys(why for why in refused if why not in known))
         return self.as_it_is(request)
 
     def _objections(self, request: Request) -> list[str]:

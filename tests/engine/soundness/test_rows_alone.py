@@ -81,6 +81,10 @@ FUNCTIONS = {
         "4",
         "q = Mul (r, r) a = ReduceMean (q, [-1]) b = Sqrt (a) u = Div (r, b)",
     ),
+    "columns of extremes": (
+        "2",
+        "a = ReduceMax (r, [-1]) b = ReduceMin (r, [-1]) u = Concat <axis = 1> (a, b)",
+    ),
     "ReduceLogSum": ("", "a = Abs (r) u = ReduceLogSum <keepdims = 0> (a, [1])"),
     "ArgMax": ("", "a = ArgMax <axis = 1, keepdims = 0> (r) u = Cast <to = 1> (a)"),
     "ArgMin": ("1", "a = ArgMin <axis = -1> (r) u = Cast <to = 1> (a)"),
@@ -144,6 +148,24 @@ FUNCTIONS = {
         "1",
         "a = ArgMax <axis = 1> (r) u = GatherElements <axis = 1> (r, a)",
     ),
+    "ScatterND to some of the rows": (
+        "4",
+        """s = ReduceSum <keepdims = 0> (r, [1]) few = Greater (s, none) n2 = NonZero (few)
+        i2 = Transpose (n2) r2 = GatherND (r, i2) f = Neg (r2) u = ScatterND (r, i2, f)""",
+    ),
+    "ScatterElements to some of the rows": (
+        "4",
+        """s = ReduceMax <keepdims = 0> (r, [1]) few = Less (s, none) n2 = NonZero (few)
+        i2 = Squeeze (n2, [0]) r2 = Gather (r, i2) f = Abs (r2) w2 = Unsqueeze (i2, [1])
+        s2 = Shape (f) e2 = Expand (w2, s2)
+        u = ScatterElements <axis = 0, reduction = "add"> (r, e2, f)""",
+    ),
+    "Gather of a table for some of the rows": (
+        "4",
+        """c = Gather <axis = 1> (r, axis0) a = Abs (c) few = Less (a, four) n2 = NonZero (few)
+        i2 = Transpose (n2) r2 = GatherND (r, i2) c2 = Gather <axis = 1> (r2, axis0)
+        at = Cast <to = 7> (c2) t = Gather (table, at) u = ScatterND (r, i2, t)""",
+    ),
     "places": (
         "4",
         """row = Slice (i, [0], [1], [1]) f = Cast <to = 1> (row) u = Add (f, r)""",
@@ -163,6 +185,7 @@ CONSTANTS = {
     "scales": np.array([0.5, 1, 2, 4]),
     "fill": np.array(7),
     "none": np.array(0),
+    "four": np.array(4),
     "table": np.arange(20).reshape(5, 4),
     "maps": np.arange(50).reshape(1, 2, 5, 5),
 }
@@ -229,3 +252,41 @@ def test_every_operator_of_rows_is_tried() -> None:
         "MatMulInteger",
         "Reshape",
     }
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "u = MatMul (a, w)",
+        "u = Gather <axis = 1> (a, far)",
+        "b = Concat <axis = 1> (a, a, a, a) u = Add (b, v)",
+    ],
+)
+def test_what_may_run_only_if_no_row_is_chosen_is_kept(line: str) -> None:
+    """Older versions of ONNX Runtime reduce no negative axis of an empty tensor."""
+    text = """g (float[6,4] h, bool[6] m, float[P,3] w, float[V] v, float[6,3] x) => (float[6,3] y)
+        <int64[3] far = {2, 0, 0}> {
+        nz = NonZero (m) i = Transpose (nz) r = GatherND (h, i) a = ReduceMax (r, [-1])
+        LINE  y = ScatterND (x, i, u) }"""
+    model = parse(text.replace("LINE", line))
+    result = onnx_scatterx.optimize(model, target=TARGET, last_bits=True).model
+    assert "NonZero" in {n.op_type for n in nodes(result)}
+
+
+def test_operators_that_the_target_lacks_anyway_stay() -> None:
+    model = parse("""g (float[6,4] h, bool[6] m, float[6,4] x) => (float[6,4] y) {
+        nz = NonZero (m) i = Transpose (nz) r = GatherND (h, i) e = Erf (r)
+        u = Mul (e, r) y = ScatterND (x, i, u) }""")
+    lacking = "standard, avoid = ['NonZero', 'Erf']"
+    result = onnx_scatterx.optimize(model, target=lacking).model
+    assert {n.op_type for n in nodes(result)} == {"Erf", "Mul", "Unsqueeze", "Where"}
+
+
+def test_nodes_that_nothing_needs_keep_no_choice() -> None:
+    model = parse("""g (float[6,4] h, bool[6] m, float[6,4] x) => (float[6,4] y) {
+        nz = NonZero (m) i = Transpose (nz) r = GatherND (h, i) u = Neg (r)
+        unread = Sub (r, u) also = Relu (unread) other = Neg (h)
+        y = ScatterND (x, i, u) }""")
+    result = onnx_scatterx.optimize(model, target=TARGET).model
+    assert {n.op_type for n in nodes(result)} == {"Neg", "Unsqueeze", "Where"}
+    assert "other" in {n.output[0] for n in nodes(result)}  # it reads no choice

@@ -52,9 +52,9 @@ LACKS = 'standard, avoid = ["NonZero"]'
 @pytest.mark.parametrize(
     ("target", "experts", "choices", "goes"),
     [
-        (LACKS, 16, 2, True),
-        (LACKS, 17, 2, False),
-        (LACKS, 8, 1, True),
+        (LACKS, 32, 2, True),
+        (LACKS, 33, 2, False),
+        (LACKS, 16, 1, True),
         (f"{LACKS}, work_limit = 9", 18, 2, True),
         (f"{LACKS}, work_limit = 9", 19, 2, False),
         (f"{LACKS}, work_limit = inf", 64, 1, True),
@@ -83,8 +83,8 @@ def test_the_report_names_multiply_adds() -> None:
 
 
 def test_a_profile_says_the_limit() -> None:
-    assert Target("npu", avoid=frozenset({"NonZero"})).allows_work(8)
-    assert not Target("npu", static_only=True).allows_work(8.5)
+    assert Target("npu", avoid=frozenset({"NonZero"})).allows_work(16)
+    assert not Target("npu", static_only=True).allows_work(16.5)
     assert not Target("npu").allows_work(1)
     with pytest.raises(ScatterXError, match="work_limit is at least 1"):
         onnx_scatterx.inspect(parse(routed(4, 2)), target="qnn, work_limit = 0")

@@ -26,8 +26,8 @@ ROUTED = """g (float[6,4] x, float[6,{experts}] scores, float[6,4] out) => (floa
     ("experts", "last", "added"),
     [
         (8, "Log", " --last-bits"),
-        (9, "Relu", ", work_limit = inf"),
-        (9, "Log", ", work_limit = inf --last-bits"),
+        (17, "Relu", ", work_limit = inf"),
+        (17, "Log", ", work_limit = inf --last-bits"),
     ],
 )
 def test_what_removes_a_choice(experts: int, last: str, added: str) -> None:
