@@ -31,7 +31,7 @@ from onnx_scatterx.compare.sampler import (
 from onnx_scatterx.compare.sizes import EQUAL_SIZES, Combination, SizeSearch, SizeSymbol
 from onnx_scatterx.compare.work import FEW, LEAST_DRAWS, draws_for, steps
 from onnx_scatterx.errors import ScatterXError, VerifyError
-from onnx_scatterx.graphs import all_nodes
+from onnx_scatterx.graphs import all_nodes, values_by_name
 
 Aimed = list[tuple[Dealer, frozenset[Label]]]
 _FEW_FLAVOURS = ("plain", "constants", "ties", "plain", "unit", "counting", "plain", "special")
@@ -130,7 +130,8 @@ class SampleSource:
         declared = {n for i in inputs for dim in i.symbols for n in (dim, *names_in(dim))}
         integers = {i.name: i.dtype is not None and i.dtype.is_integer() for i in inputs}
         try:
-            assumptions = check_clauses(assumed, symbols=declared, inputs=integers)
+            values = {n: v.dtype for n, v in values_by_name(model.graph).items()}
+            assumptions = check_clauses(assumed, symbols=declared, inputs=integers, values=values)
         except ScatterXError as error:
             raise VerifyError(str(error)) from error
 
