@@ -62,6 +62,12 @@ class Count:
         words = " ".join(match["words"].split())
         return cls(0 if words == "at most" else bound, bound, words == "one run of")
 
+    def __str__(self) -> str:
+        if self.most is None:
+            return "one run"
+        words = "one run of" if self.is_run else "exactly"
+        return f"{words if self.least == self.most else 'at most'} {self.most}"
+
     def holds(self, chosen: np.ndarray, sizes: Mapping[str, int]) -> bool:
         """Return whether it is true of an array, at these sizes.
 

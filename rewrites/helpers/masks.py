@@ -12,6 +12,7 @@ The mask may have fewer dims than the tensor: then rows are taken.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -23,12 +24,14 @@ from onnx_scatterx.engine.rules import (
     Context,
     ElementOf,
     Facts,
+    Refusal,
     Scatter,
     Shape,
     Symbol,
     TensorValue,
     Term,
     attribute_of,
+    chosen_positions,
     granted,
     made_by,
     only,
@@ -252,8 +255,15 @@ def share_of(mask: Mask, context: Context) -> float:
     """Return how many elements of a mask are true, on the average of what its index may be.
 
     A mask that compares an index below E with one number, as a router's choice with an expert, is
-    true for one element in E. If nothing is known, all may be true, and the share is 1.
+    true for one element in E. A promise says how many are true. If nothing is known, all
+    may be true, and the share is 1.
     """
+    promised, total = mask.abstract.chosen, math.prod(mask.shape, start=term(1)).constant
+    number = None if promised is None or promised.number is None else promised.number.constant
+    if number and total:
+        w = context.writer  # if the target finds no positions, the rows cannot be left alone
+        refused = w.fragment_of(lambda: chosen_positions(w, mask.value))
+        return 1.0 if isinstance(refused, Refusal) else min(1.0, number / total)
     index_map = mask.abstract.index_map
     reads = _elements_of(index_map)
     if index_map is None or len(reads) != 1:
