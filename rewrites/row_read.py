@@ -39,7 +39,6 @@ from onnx_scatterx.engine.rules import (
     as_numbers,
     attempt,
     attribute_of,
-    chosen_positions,
     granted,
     made_by,
     only,
@@ -81,7 +80,10 @@ class RowReadRule(GatherRule):
         refuse_unless(all(map(gather.facts.equal, mask.shape, shape[:depth])))
 
         def write() -> ir.Value:
-            at, merged = chosen_positions(w, mask.value), math.prod(mask.shape, start=term(1))
+            at, merged = (
+                context.numbers.chosen_positions(mask.value),
+                math.prod(mask.shape, start=term(1)),
+            )
             rows = (merged, *shape[depth:])
             data = context.numbers.reshape(gather.data, dtype, shape, rows, gather.facts)
             return w.node("Gather", [data, at], dtype, axis=0)

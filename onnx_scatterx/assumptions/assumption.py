@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onnx_scatterx.assumptions.counts import Count
+from onnx_scatterx.assumptions.counts import Count, common_range
 from onnx_scatterx.assumptions.expressions import (
     COMPARISONS,
     PROPERTIES,
@@ -99,6 +99,14 @@ class Assumption:
             compare = np.greater if "increasing" in self.properties else np.greater_equal
             return bool(compare(array[..., 1:], array[..., :-1]).all())
         return True
+
+    def chosen_range(self, sizes: Mapping[str, int]) -> tuple[float, float]:
+        """Return how many elements may be chosen, at these sizes: the first is more if none may.
+
+        >>> Assumption.parse("at most n, exactly 2", "mask").chosen_range({"n": 4})
+        (2, 2)
+        """
+        return common_range(self.counts, sizes)
 
     @property
     def is_sorted(self) -> bool:

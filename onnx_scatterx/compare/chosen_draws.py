@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions import Assumption, Count, Subject, common_range
+from onnx_scatterx.assumptions import Assumption, Subject
 from onnx_scatterx.errors import ScatterXError, VerifyError
 from onnx_scatterx.graphs import constant, overridable, remove_dead, values_by_name
 from onnx_scatterx.operators import described
@@ -31,6 +31,7 @@ _SIGNS = {
     "GreaterOrEqual": ">=",
 }
 _TURNED = {"==": "==", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_STARTS = 16  # of a run that are tried
 _TRIED = 64  # elements of an input that may take the place of another one
 
 
@@ -43,14 +44,14 @@ class Chosen:
     """
 
     subject: Subject
-    counts: tuple[Count, ...]
+    assumption: Assumption
     input: str = ""
     test: Subject = field(default_factory=lambda: Subject(""))
     others: bool = False
 
     @classmethod
     def of(
-        cls, name: str, counts: tuple[Count, ...], model: ir.Model, inputs: Collection[str]
+        cls, name: str, assumption: Assumption, model: ir.Model, inputs: Collection[str]
     ) -> Chosen:
         """Return a promise of a model, with the input that decides it, or without one."""
         subject = Subject.of(name)
@@ -71,17 +72,23 @@ class Chosen:
             elif not described(node).keeps_order and not (op == "Cast" and _of_bools(node, sign)):
                 break
             value = before
-        if value is None or value.name not in inputs:
-            return cls(subject, counts)
-        return cls(subject, counts, value.name, Subject(value.name, sign, number), others)
+        name = "" if value is None else value.name or ""
+        if name not in inputs:
+            return cls(subject, assumption)
+        return cls(subject, assumption, name, Subject(name, sign, number), others)
 
     def chosen(self, array: np.ndarray) -> np.ndarray:
         """Return which elements of the input are chosen."""
         return self.test.chosen(array) ^ self.others
 
+    @property
+    def is_run(self) -> bool:
+        """Whether the elements lie in a run."""
+        return any(count.is_run for count in self.assumption.counts)
+
     def holds(self, chosen: np.ndarray, sizes: Mapping[str, int]) -> bool:
         """Return whether so many elements are chosen, and lie so, as is promised."""
-        return all(count.holds(chosen, sizes) for count in self.counts)
+        return all(count.holds(chosen, sizes) for count in self.assumption.counts)
 
 
 def _compared(
@@ -122,8 +129,9 @@ class ChosenDraws:
         cls, model: ir.Model, inputs: Collection[str], assumed: Mapping[str, Assumption]
     ) -> ChosenDraws:
         """Return the promises about a model with these inputs."""
-        counted = ((name, a.counts) for name, a in assumed.items() if a.counts)
-        return cls([Chosen.of(name, counts, model, inputs) for name, counts in counted])
+        counted = ((name, said) for name, said in assumed.items() if said.counts)
+        promises = [Chosen.of(name, said, model, inputs) for name, said in counted]
+        return cls(sorted(promises, key=lambda promise: not promise.is_run))  # runs need room
 
     @property
     def probed(self) -> list[str]:
@@ -133,12 +141,12 @@ class ChosenDraws:
     def fit(self, shapes: Mapping[str, Sequence[int]], sizes: Mapping[str, int]) -> bool:
         """Return whether inputs of these shapes have as many elements as are promised.
 
-        >>> draws = ChosenDraws([Chosen(Subject("m"), (Count(5, 5),), "m")])
+        >>> draws = ChosenDraws([Chosen(Subject("m"), Assumption.parse("exactly 5", "m"), "m")])
         >>> [draws.fit({"m": shape}, {}) for shape in ((2, 3), (2, 2))]
         [True, False]
         """
         for promise in self.promises:
-            low, high = common_range(promise.counts, sizes)
+            low, high = promise.assumption.chosen_range(sizes)
             if low > high or high < 0:
                 return False
             if promise.input in shapes and low > math.prod(shapes[promise.input]):
@@ -177,7 +185,7 @@ class ChosenDraws:
                     raise VerifyError(str(error)) from error
                 chosen = promise.subject.chosen(array)
             if not promise.holds(chosen, sizes):
-                said = f"{promise.subject}: {' and '.join(map(str, promise.counts))}"
+                said = f"{promise.subject}: {' and '.join(map(str, promise.assumption.counts))}"
                 self.broken[said] = None
                 return False
         return True
@@ -202,26 +210,22 @@ def _arranged(
 
     An element stays what it is for the promises ``before``, if another one is found.
     """
-    low, high = common_range(promise.counts, sizes)
+    low, high = promise.assumption.chosen_range(sizes)
     low, high = int(max(low, 0)), int(min(high, array.size))
     if low > high:
         return array
-    number = int(rng.choice([low, high, rng.integers(low, high + 1)]))
+    number = int(rng.choice([low, high, int(rng.integers(low, high + 1))]))
     flat = array.reshape(-1).copy()
-    is_run = any(count.is_run for count in promise.counts)
-    wanted = np.zeros(flat.size, bool)
-    if is_run:
-        start = int(rng.integers(flat.size - number + 1))
-        wanted[start : start + number] = True
+    current, taken = promise.chosen(flat), np.zeros(flat.size, bool)
+    for other in before:
+        taken |= other.chosen(flat)
+    if promise.is_run:
+        wanted = _run(number, current, taken, rng)
     else:
-        taken = np.zeros(flat.size, bool)
-        for other in before:
-            taken |= other.chosen(flat)
-        order = rng.permutation(flat.size)
-        wanted[order[np.argsort(taken[order], kind="stable")][:number]] = True
+        wanted = _some(number, current, taken, rng)
     pool = _candidates(promise.test, flat)
     is_chosen = promise.chosen(pool)
-    for at in np.flatnonzero(promise.chosen(flat) != wanted):
+    for at in np.flatnonzero(current != wanted):
         fits = pool[is_chosen == wanted[at]]
         here = flat[at : at + 1]
         for other in before:
@@ -230,6 +234,31 @@ def _arranged(
         if fits.size:
             flat[at] = fits[rng.integers(fits.size)]
     return flat.reshape(array.shape)
+
+
+def _run(
+    number: int, current: np.ndarray, taken: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Return elements that lie in a run, so that few of those that are ``taken`` change."""
+
+    def at(start: int) -> np.ndarray:
+        places = np.arange(current.size)
+        return np.asarray((places >= start) & (places < start + number))
+
+    starts = rng.integers(current.size - number + 1, size=_STARTS)
+    return min((at(int(start)) for start in starts), key=lambda m: (taken & (m != current)).sum())
+
+
+def _some(
+    number: int, current: np.ndarray, taken: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Return so many elements; those that are ``taken`` stay chosen, or not, if that can be."""
+    kept, free = taken & current, np.flatnonzero(~taken)
+    if not 0 <= number - kept.sum() <= free.size:
+        kept, free = np.zeros(current.size, bool), np.arange(current.size)
+    wanted = kept.copy()
+    wanted[rng.permutation(free)[: number - kept.sum()]] = True
+    return wanted
 
 
 def _candidates(test: Subject, flat: np.ndarray) -> np.ndarray:
@@ -243,5 +272,5 @@ def _candidates(test: Subject, flat: np.ndarray) -> np.ndarray:
         near = [n for n in (number - 1, number, number + 1) if info.min <= n <= info.max]
         return np.concatenate([*drawn, np.array(near, kind)])
     centre = np.asarray(number).astype(kind)
-    near = [centre, (centre - 1).astype(kind), (centre + 1).astype(kind)]
-    return np.concatenate([*drawn, np.array(near, kind)])
+    around = [centre, (centre - 1).astype(kind), (centre + 1).astype(kind)]
+    return np.concatenate([*drawn, np.stack(around)])

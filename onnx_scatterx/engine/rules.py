@@ -32,7 +32,7 @@ a condition fails; ``attempt`` returns the refusal.
 
 **Writing.** ``context.writer`` adds nodes, and ``context.numbers`` nodes whose sizes are terms.
 A ``Reducer`` combines tensors as a scatter does, a ``Cut`` finds the bounds of a Slice, and an
-``Encoding`` writes a ScatterX node. ``chosen_positions`` finds a known number of true elements.
+``Encoding`` writes a ScatterX node.
 """
 
 from onnx_scatterx.engine.analysis import ElementOf as ElementOf
@@ -67,7 +67,6 @@ from onnx_scatterx.engine.terms import term as term
 from onnx_scatterx.engine.write import Cut as Cut
 from onnx_scatterx.engine.write import Encoding as Encoding
 from onnx_scatterx.engine.write import Reducer as Reducer
-from onnx_scatterx.engine.write import chosen_positions as chosen_positions
 from onnx_scatterx.graphs import attribute_of as attribute_of
 from onnx_scatterx.graphs import made_by as made_by
 from onnx_scatterx.graphs import reached as reached

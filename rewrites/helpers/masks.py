@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +32,6 @@ from onnx_scatterx.engine.rules import (
     TensorValue,
     Term,
     attribute_of,
-    chosen_positions,
     granted,
     made_by,
     only,
@@ -261,8 +261,9 @@ def share_of(mask: Mask, context: Context) -> float:
     promised, total = mask.abstract.chosen, math.prod(mask.shape, start=term(1)).constant
     number = None if promised is None or promised.number is None else promised.number.constant
     if number and total:
-        w = context.writer  # if the target finds no positions, the rows cannot be left alone
-        refused = w.fragment_of(lambda: chosen_positions(w, mask.value))
+        # If the target finds no positions, the rows cannot be read alone.
+        write = partial(context.numbers.chosen_positions, mask.value)
+        refused = context.writer.fragment_of(write)
         return 1.0 if isinstance(refused, Refusal) else min(1.0, number / total)
     index_map = mask.abstract.index_map
     reads = _elements_of(index_map)

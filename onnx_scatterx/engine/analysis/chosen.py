@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions import Clause, Count, Subject, by_name, evaluate
+from onnx_scatterx.assumptions import Assumption, Clause, Subject, by_name, evaluate
 from onnx_scatterx.engine.analysis.domain.call import Scope
 from onnx_scatterx.engine.analysis.domain.tensor import Chosen, TensorValue
 from onnx_scatterx.engine.terms import Facts, Term, coord, equals, step, term
@@ -53,7 +53,7 @@ class ChosenElements:
         self._compared: dict[ir.Value, list[tuple[Subject, Chosen]]] = {}
         for name, assumption in by_name(clause for clause in clauses if clause.is_count).items():
             subject = Subject.of(name)
-            chosen = _chosen(assumption.counts, sizes or {})
+            chosen = _chosen(assumption, sizes or {})
             self._promised.setdefault(subject.value, []).append((subject, chosen))
 
     def marked(
@@ -133,10 +133,10 @@ class ChosenElements:
         return None
 
 
-def _chosen(counts: Sequence[Count], sizes: Mapping[str, Term]) -> Chosen:
+def _chosen(assumption: Assumption, sizes: Mapping[str, Term]) -> Chosen:
     """Return what several counts say together, as far as the sizes tell."""
     count, most = None, None
-    for each in counts:
+    for each in assumption.counts:
         bound = evaluate(each.most, sizes)
         if bound is None:
             continue
@@ -145,7 +145,7 @@ def _chosen(counts: Sequence[Count], sizes: Mapping[str, Term]) -> Chosen:
             count = bound if count is None or bound.constant is not None else count
         elif most is None or (bound.constant is not None and most.constant is None):
             most = bound
-    return Chosen(count, most, any(each.is_run for each in counts))
+    return Chosen(count, most, any(each.is_run for each in assumption.counts))
 
 
 def _is_number(known: np.ndarray, number: int | float) -> bool:

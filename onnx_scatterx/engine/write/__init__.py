@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from onnx_scatterx.engine.write.available import AvailableValues as AvailableValues
     from onnx_scatterx.engine.write.caches import caches_of as caches_of
     from onnx_scatterx.engine.write.cuts import Cut as Cut
-    from onnx_scatterx.engine.write.forms import chosen_positions as chosen_positions
     from onnx_scatterx.engine.write.forms import has_other_forms as has_other_forms
     from onnx_scatterx.engine.write.forms import instead_of as instead_of
     from onnx_scatterx.engine.write.forms import is_refused as is_refused
@@ -38,7 +37,7 @@ else:
         {
             "available": "AvailableValues",
             "cuts": "Cut",
-            "forms": "chosen_positions has_other_forms instead_of is_refused",
+            "forms": "has_other_forms instead_of is_refused",
             "fragment": "Fragment",
             "graph_writer": "GraphWriter",
             "caches": "caches_of",
