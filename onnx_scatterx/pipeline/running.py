@@ -26,7 +26,6 @@ from onnx_scatterx.graphs import (
     values_by_name,
 )
 from onnx_scatterx.observer import NOBODY, Observer
-from onnx_scatterx.pipeline.counted import check_chosen
 from onnx_scatterx.pipeline.order import check_passes, rewritten
 from onnx_scatterx.pipeline.unread import drop_unread, unread_constants
 
@@ -93,6 +92,8 @@ def _assumed(model: ir.Model, settings: Settings, fixed: FixedSizes) -> Sequence
     check_clauses(settings.assumed, symbols=symbols, inputs=integers, values=values)
     assumed = at_sizes(settings.assumed, fixed)
     if any(clause.is_count for clause in assumed):
+        from onnx_scatterx.pipeline.counted import check_chosen
+
         check_chosen(model, assumed, fixed)
     return assumed
 
