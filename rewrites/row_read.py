@@ -10,6 +10,9 @@
     after    y = GatherND(x, Unsqueeze(i, -1), batch_dims=a)
     or       y = Gather(Reshape(x, [P * n, rest...]), i + n * Range(P))     P rows of n positions
 
+    before   y = GatherND(x, Transpose(NonZero(m)))      m is promised to choose so many elements
+    after    y = Gather(Reshape(x, [n, rest...]), p)     p: as the target finds positions
+
 Holds if the index, as a function of the point that is read, depends on these axes alone, and the
 other axes are read in full. All three count negative indices from the end. GatherElements and
 GatherND check no index if their output is empty, but Gather does: each other axis must have an
@@ -35,12 +38,15 @@ from onnx_scatterx.engine.rules import (
     Term,
     as_numbers,
     attempt,
+    attribute_of,
     granted,
+    made_by,
     only,
     refuse_unless,
     tabulated,
     term,
 )
+from onnx_scatterx.rewrites.helpers.masks import mask_of
 from onnx_scatterx.rewrites.helpers.search import Positions, positions
 from onnx_scatterx.rewrites.helpers.update_positions import index_tensor
 
@@ -52,8 +58,38 @@ class RowReadRule(GatherRule):
     """Rewrites reads whose index is the same for all elements of a row."""
 
     def plan(self, gather: Gather, context: Context) -> Plan | Refusal:
-        plan = attempt(partial(self._moved, gather, context))
-        return plan if isinstance(plan, Plan) else self._listed(gather, context)
+        for form in (self._counted, self._moved):
+            plan = attempt(partial(form, gather, context))
+            if isinstance(plan, Plan):
+                return plan
+        return self._listed(gather, context)
+
+    def _counted(self, gather: Gather, context: Context) -> Plan | Refusal:
+        """Return a plan for a read of a promised number of chosen rows."""
+        w, target, dtype = context.writer, context.target, gather.dtype
+        refuse_unless(gather.node.op_type == "GatherND" and dtype != ir.DataType.STRING)
+        listed = made_by(gather.indices, "Transpose")
+        mask = mask_of(None if listed is None else made_by(listed.inputs[0], "NonZero"), context)
+        shape, depth = gather.data_shape, len(mask.shape)
+        refuse_unless(mask.abstract.chosen is not None)
+        refuse_unless(not target.chooses_rows(granted(mask.abstract.dtype)))
+        refuse_unless(
+            attribute_of(granted(listed), "perm", [1, 0]) == [1, 0]
+            and list(gather.named) == list(range(depth))
+        )
+        refuse_unless(all(map(gather.facts.equal, mask.shape, shape[:depth])))
+
+        def write() -> ir.Value:
+            at, merged = (
+                context.numbers.chosen_positions(mask.value),
+                math.prod(mask.shape, start=term(1)),
+            )
+            rows = (merged, *shape[depth:])
+            data = context.numbers.reshape(gather.data, dtype, shape, rows, gather.facts)
+            return w.node("Gather", [data, at], dtype, axis=0)
+
+        nodes = w.fragment_of(write)
+        return nodes if isinstance(nodes, Refusal) else Plan(write)
 
     def _listed(self, gather: Gather, context: Context) -> Plan | Refusal:
         """Return a plan for a GatherND that names one axis, with the given indices."""

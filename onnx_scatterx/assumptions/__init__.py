@@ -1,4 +1,4 @@
-"""What a user says of inputs, and the model does not say: promises, and fixed sizes.
+"""What a user says of inputs and values, and the model does not say: promises, and fixed sizes.
 
 Come here for reading ``--assume`` and ``--fix``, for the expressions of sizes in them, and for
 checking them against the inputs of a model. Not for what follows from them about tensors
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.assumptions.clauses import note_assumptions as note_assumptions
     from onnx_scatterx.assumptions.clauses import noted_assumptions as noted_assumptions
     from onnx_scatterx.assumptions.clauses import read_clauses as read_clauses
+    from onnx_scatterx.assumptions.counts import Subject as Subject
     from onnx_scatterx.assumptions.expressions import evaluate as evaluate
     from onnx_scatterx.assumptions.expressions import names_in as names_in
     from onnx_scatterx.assumptions.expressions import parts_of as parts_of
@@ -42,6 +43,7 @@ else:
             "assumption": "Assumption NOTHING Relation",
             "clauses": "Assume Clause METADATA at_sizes by_name check_clauses conditions_of "
             "equalities note_assumptions noted_assumptions read_clauses",
+            "counts": "Subject",
             "expressions": "evaluate names_in parts_of",
             "fixed_sizes": "Fix FixedSizes dims_of fix_template open_sizes places_of",
         },

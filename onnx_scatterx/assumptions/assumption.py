@@ -2,19 +2,21 @@
 
 The words: ``nonnegative``, ``unique`` (no two elements are equal), and along the last axis
 ``contiguous`` (each element is the one before it plus 1), ``nondecreasing`` (no element is less
-than the one before it) and ``increasing`` (each is greater).
+than the one before it) and ``increasing`` (each is greater). How many elements are chosen is
+a count (``counts``).
 """
 
 from __future__ import annotations
 
 import math
-import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from onnx_scatterx.assumptions.counts import Count, common_range
 from onnx_scatterx.assumptions.expressions import (
+    COMPARISONS,
     PROPERTIES,
     evaluate,
     names_in,
@@ -22,14 +24,6 @@ from onnx_scatterx.assumptions.expressions import (
     read_comparison,
 )
 
-COMPARISONS: dict[str, Callable[[int, int], bool]] = {
-    "<=": operator.le,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    ">": operator.gt,
-}
 _LEAST, _MOST = -(1 << 63), (1 << 64) - 1  # what a size or an element of an input can be
 _TRIED = 100_000  # numbers in search of one that is allowed
 
@@ -52,10 +46,11 @@ class Relation:
 
 @dataclass(frozen=True)
 class Assumption:
-    """What is assumed of one symbol or input: comparisons, and properties by their words."""
+    """What is assumed of one symbol or value: comparisons, properties, and counts of elements."""
 
     comparisons: tuple[Relation, ...] = ()
     properties: frozenset[str] = frozenset()
+    counts: tuple[Count, ...] = ()
 
     @classmethod
     def parse(cls, text: str, name: str) -> Assumption:
@@ -65,9 +60,11 @@ class Assumption:
         False
         """
         parts = parts_of(text)
-        read = (read_comparison(part, name) for part in parts if part not in PROPERTIES)
+        properties = frozenset(parts) & frozenset(PROPERTIES)
+        counts = {part: Count.parse(part, name) for part in parts if part not in properties}
+        read = (read_comparison(part, name) for part, count in counts.items() if count is None)
         comparisons = tuple(Relation(*comparison) for comparison in read)
-        return cls(comparisons, frozenset(parts) & frozenset(PROPERTIES))
+        return cls(comparisons, properties, tuple(c for c in counts.values() if c is not None))
 
     def allows(self, value: int, sizes: Mapping[str, int] | None = None) -> bool:
         """Return whether an element may be this value, at these sizes.
@@ -93,6 +90,8 @@ class Assumption:
             return False
         if "unique" in self.properties and np.unique(array).size < array.size:
             return False
+        if not all(count.holds(array, sizes) for count in self.counts):
+            return False
         if "contiguous" in self.properties and array.ndim:
             rises = array[..., 1:] > array[..., :-1]  # since the differences wrap around
             return bool((rises & (np.diff(array.astype(np.int64), axis=-1) == 1)).all())
@@ -100,6 +99,14 @@ class Assumption:
             compare = np.greater if "increasing" in self.properties else np.greater_equal
             return bool(compare(array[..., 1:], array[..., :-1]).all())
         return True
+
+    def chosen_range(self, sizes: Mapping[str, int]) -> tuple[float, float]:
+        """Return how many elements may be chosen, at these sizes: the first is more if none may.
+
+        >>> Assumption.parse("at most n, exactly 2", "mask").chosen_range({"n": 4})
+        (2, 2)
+        """
+        return common_range(self.counts, sizes)
 
     @property
     def is_sorted(self) -> bool:
@@ -153,7 +160,8 @@ class Assumption:
     def symbols(self) -> frozenset[str]:
         """The symbols in the bounds."""
         bounds = (c.bound for c in self.comparisons if isinstance(c.bound, str))
-        return frozenset[str]().union(*map(names_in, bounds))
+        counted = (count.symbols for count in self.counts)
+        return frozenset[str]().union(*map(names_in, bounds), *counted)
 
 
 NOTHING = Assumption()

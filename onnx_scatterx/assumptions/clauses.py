@@ -2,8 +2,10 @@
 
     seq <= 4096        n % 8 == 0
     pos < seq          0 <= idx < n      cache_position: contiguous, nonnegative
+    mask: exactly 5    ids == 7: one run of 5
 
-A clause is about a symbol (a declared dim) or about the elements of an integer input.
+A clause is about a symbol (a declared dim), about the elements of an integer input, or about how
+many elements of any value are chosen (``counts``).
 
 --assume '0 <= idx < n' --fix n=4        promises 0 <= idx < 4
 """
@@ -16,8 +18,12 @@ from collections.abc import Collection, Iterable, Mapping, MutableMapping, Seque
 from dataclasses import dataclass
 from typing import TypeAlias
 
+import onnx_ir as ir
+
 from onnx_scatterx.assumptions.assumption import Assumption
+from onnx_scatterx.assumptions.counts import Subject, check_counts
 from onnx_scatterx.assumptions.expressions import (
+    COUNTS,
     PROPERTIES,
     parts_of,
     statement,
@@ -51,7 +57,13 @@ class Clause:
     condition: str
 
     def __str__(self) -> str:
-        return f"{self.name}{':' if self.condition in PROPERTIES else ''} {self.condition}"
+        named = self.condition in PROPERTIES or self.is_count
+        return f"{self.name}{':' if named else ''} {self.condition}"
+
+    @property
+    def is_count(self) -> bool:
+        """Whether it says how many elements of a value are chosen, or how they lie."""
+        return COUNTS.fullmatch(self.condition) is not None
 
 
 def read_clauses(assume: Assume) -> tuple[Clause, ...]:
@@ -66,8 +78,9 @@ def read_clauses(assume: Assume) -> tuple[Clause, ...]:
     read: dict[Clause, None] = {}
     for name, text in pairs:
         for part in parts_of(text):
-            Assumption.parse(part, name)
-            read[Clause(name, part)] = None
+            counted = Assumption.parse(part, name).counts
+            clause = Clause(str(Subject.of(name)), " ".join(part.split())) if counted else None
+            read[clause or Clause(name, part)] = None
             if len(read) > MOST:
                 raise ScatterXError(f"more than {MOST} assumptions were made; leave some out")
     return tuple(read)
@@ -132,14 +145,28 @@ def conditions_of(assumed: Iterable[Clause]) -> dict[str, list[str]]:
 
 
 def check_clauses(
-    assumed: Iterable[Clause], *, symbols: Collection[str], inputs: Mapping[str, bool]
+    assumed: Iterable[Clause],
+    *,
+    symbols: Collection[str],
+    inputs: Mapping[str, bool],
+    values: Mapping[str, ir.DataType | None],
 ) -> dict[str, Assumption]:
     """Return what clauses say of each name; ScatterXError if a name or a word does not fit.
 
-    ``inputs`` says for each graph input whether it holds integers.
+    ``inputs`` says for each graph input whether it holds integers; ``values`` are the element types
+    of all values whose elements may be counted, also of the inputs.
     """
     assumptions = by_name(assumed)
     for name, assumption in assumptions.items():
+        if assumption.counts:
+            subject = Subject.of(name)
+            subject.check(values, symbols)
+            of_name = [c.condition for c in assumed if c.name == name and c.is_count]
+            check_counts(name, assumption.counts, of_name)
+        only_counted = not (assumption.comparisons or assumption.properties)
+        if only_counted and assumption.counts:
+            _check_symbols(name, assumption, symbols)
+            continue
         if name not in symbols and name not in inputs:
             known = ", ".join(sorted({*symbols, *inputs}))
             raise ScatterXError(
@@ -151,16 +178,20 @@ def check_clauses(
         if name in symbols and assumption.properties - {"nonnegative"} and name not in inputs:
             word = min(assumption.properties - {"nonnegative"})
             raise ScatterXError(f"cannot assume {word!r} of {name!r}: it is a size, one number")
-        unknown = assumption.symbols - set(symbols)
-        if unknown:
-            raise ScatterXError(
-                f"cannot compare {name!r} with {min(unknown)!r}: the model has no such symbol; "
-                f"it has {', '.join(sorted(symbols)) or 'none'}"
-            )
+        _check_symbols(name, assumption, symbols)
         if assumption.witness(0 if name in symbols else -math.inf) is None:
             listed = ", ".join(str(c) for c in assumed if c.name == name)
             raise ScatterXError(f"no number was found that satisfies all of this: {listed}")
     return assumptions
+
+
+def _check_symbols(name: str, assumption: Assumption, symbols: Collection[str]) -> None:
+    unknown = assumption.symbols - set(symbols)
+    if unknown:
+        raise ScatterXError(
+            f"cannot compare {name!r} with {min(unknown)!r}: the model has no such symbol; "
+            f"it has {', '.join(sorted(symbols)) or 'none'}"
+        )
 
 
 def at_sizes(assumed: Sequence[Clause], fixed: FixedSizes) -> tuple[Clause, ...]:
@@ -174,7 +205,7 @@ def at_sizes(assumed: Sequence[Clause], fixed: FixedSizes) -> tuple[Clause, ...]
     replaced: dict[Clause, None] = {}
     for clause in assumed:
         text = with_numbers(clause.condition, fixed.symbols)
-        number = fixed.symbols.get(clause.name)
+        number = None if clause.is_count else fixed.symbols.get(clause.name)
         if number is None:
             replaced[Clause(clause.name, text)] = None
         elif not Assumption.parse(text, clause.name).allows(number, fixed.symbols):

@@ -5,6 +5,7 @@ cannot be read, its whole text is one symbol.
 
     seq <= 4096        n % 8 == 0        pos < seq        0 <= idx < n        x[0] >= 2
     cache_position: contiguous, nonnegative               positions = unique
+    mask: exactly 576                                     ids == 5: one run of 2*n
 
 A name may hold anything but a comma, a sign, or a blank before a property; a bound is a number, a
 name, or an expression of names.
@@ -22,7 +23,7 @@ from typing import Any, TypeVar
 from onnx_scatterx.errors import ScatterXError, one_line
 
 MOST_CHARACTERS = 1000
-_MOST_DIGITS = 20  # of one number: 64 bits hold none that has more
+MOST_DIGITS = 20  # of one number: 64 bits hold none that has more
 _MOST_OPERATORS = 64
 _MOST_PRODUCTS = 64  # monomials of an expression that is multiplied out
 _MOST_FACTORS = 8  # names in one of them
@@ -110,7 +111,7 @@ def _parse(dim: str) -> ast.expr | None:
         if not (is_number or token.isidentifier() or token in _SIGNS):
             return None
         if is_number:
-            _check(len(token), _MOST_DIGITS, "has a number of {} digits")
+            _check(len(token), MOST_DIGITS, "has a number of {} digits")
     operators = sum(token in _SIGNS - {"(", ")"} for token in tokens)
     _check(operators, _MOST_OPERATORS, "has {} operators")
     try:
@@ -165,10 +166,21 @@ def _value(tree: ast.expr, sizes: Mapping[str, N]) -> int | N | None:
     return None
 
 
-SIGNS = ("<=", ">=", "==", "!=", "<", ">")
+COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+SIGNS = tuple(COMPARISONS)
 PROPERTIES = ("nonnegative", "contiguous", "unique", "nondecreasing", "increasing")
-_SIGN = re.compile(f"({'|'.join(SIGNS)}|=)")
-_TURNED = {"<=": ">=", ">=": "<=", "<": ">", ">": "<", "==": "==", "!=": "!="}
+SIGN = re.compile(f"({'|'.join(SIGNS)}|=)")
+TURNED = {"<=": ">=", ">=": "<=", "<": ">", ">": "<", "==": "==", "!=": "!="}
+COUNTS = re.compile(r"(?P<words>exactly|at\s+most|one\s+run\s+of)\s+(?P<number>.+)|one\s+run")
+"""What is said of how many elements are chosen, and how they lie."""
+_COUNTED = re.compile(r"(?:(?:exactly|at most|one run of) [^:<>=!]+|one run)$")
 _CHAINS = ({"<", "<="}, {">", ">="})
 _SHOWN = 100  # characters of a text that cannot be read
 
@@ -180,22 +192,31 @@ def statement(text: str) -> tuple[str, str]:
     (('seq', '<= 512'), ('positions', 'nonnegative'), ('n', '% 8 == 0'))
     >>> statement("cache_position: contiguous"), statement("0 <= idx < n")
     (('cache_position', 'contiguous'), ('idx', '>= 0, < n'))
+    >>> statement("mask: at most 8"), statement("ids == 5: one run of 3")
+    (('mask', 'at most 8'), ('ids == 5', 'one run of 3'))
     """
     head, comma, more = text.partition(",")
     check_length(head)
-    sides = [side.strip() for side in _SIGN.split(head)]
+    plain = " ".join(head.split())
+    counted = _COUNTED.search(plain)
+    if counted is not None and plain[: counted.start()].endswith((" ", ":")):
+        name = plain[: counted.start()].strip().removesuffix(":")
+        name = re.sub(r"(?<![<>=!])=$", "", name).strip()
+        if name:
+            return name, counted[0] + comma + more
+    sides = [side.strip() for side in SIGN.split(head)]
     name, condition = "", ""
     match sides:
         case [words]:
             name, _, condition = words.rpartition(" " if " " in words else ":")
         case [name, "=", condition]:
             pass
-        case [bound, sign, subject] if _is_number(bound) and sign in _TURNED:
-            name, condition = _compared(subject, (_TURNED[sign], bound))
+        case [bound, sign, subject] if _is_number(bound) and sign in TURNED:
+            name, condition = _compared(subject, (TURNED[sign], bound))
         case [subject, sign, bound] if bound:
             name, condition = _compared(subject, (sign, bound))
         case [low, sign, subject, other, high] if any({sign, other} <= c for c in _CHAINS):
-            name, condition = _compared(subject, (_TURNED[sign], low), (other, high))
+            name, condition = _compared(subject, (TURNED[sign], low), (other, high))
     name = name.strip().removesuffix(":").rstrip()
     if not name or not condition:
         shown = one_line(text, _SHOWN)
@@ -217,17 +238,17 @@ def read_comparison(text: str, name: str) -> tuple[int, str, int | str]:
     ((8, '==', 0), (0, '<=', '2*m - 1'))
     """
     check_length(text)
-    sides = [side.strip() for side in _SIGN.split(text)]
+    sides = [side.strip() for side in SIGN.split(text)]
     try:
         if len(sides) == 3 and sides[1] in SIGNS:
-            modulus, bound = _modulus(sides[0]), _bound(sides[2])
+            modulus, bound = _modulus(sides[0]), read_bound(sides[2])
             if modulus is not None and bound is not None:
                 return modulus, sides[1], bound
     except ExpressionLimitError as error:
         raise ScatterXError(f"'{one_line(text, _SHOWN)}', about {name}, {error}") from error
     raise ScatterXError(
         f"cannot read the assumption '{one_line(text, _SHOWN)}' about {name}; write for example "
-        f"'<= 4096', '% 8 == 0', {', '.join(PROPERTIES)}"
+        f"'<= 4096', '% 8 == 0', {', '.join(PROPERTIES)}, 'exactly 8', 'at most 8', 'one run of 8'"
     )
 
 
@@ -236,8 +257,13 @@ def with_numbers(condition: str, numbers: Mapping[str, int]) -> str:
 
     >>> with_numbers("< 2*n", {"n": 4}), with_numbers("< x.n", {"n": 4}), with_numbers("unique", {})
     ('< 2*4', '< x.n', 'unique')
+    >>> with_numbers("exactly n", {"n": 4}), with_numbers("at most 2*n", {"n": 4})
+    ('exactly 4', 'at most 2*4')
     """
-    *before, bound = _SIGN.split(condition)
+    *before, bound = SIGN.split(condition)
+    counted = COUNTS.fullmatch(condition)
+    if counted is not None and counted["number"]:
+        before, bound = [counted["words"]], f" {counted['number']}"
     if not before or (bound.strip() not in numbers and _within_limits(bound) is None):
         return condition  # a property, or a name that is no expression
     known = {name: str(number) for name, number in numbers.items()}
@@ -278,7 +304,7 @@ def _modulus(text: str) -> int | None:
     return modulus if text.startswith("%") and modulus and modulus > 0 else None
 
 
-def _bound(text: str) -> int | str | None:
+def read_bound(text: str) -> int | str | None:
     """Return a bound as a number or an expression; None if it cannot be read."""
     check_limits(text)
     if not text or not {"!", "%"}.isdisjoint(text) or divides(text):

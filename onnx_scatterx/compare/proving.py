@@ -6,7 +6,7 @@ Inputs that break a promise neither refute nor contradict a proof, and are not d
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions import Assumption, Clause, by_name, names_in
+from onnx_scatterx.compare.chosen_draws import ChosenDraws
 from onnx_scatterx.compare.interface import Input
 from onnx_scatterx.compare.result import SOLVER, Difference, Draw
 from onnx_scatterx.compare.session_pair import SessionPair
@@ -37,6 +38,7 @@ class Promises:
     inputs: Sequence[Input]
     assumed: Mapping[str, Assumption]
     distrust_dims: bool = False
+    chosen: ChosenDraws = field(default_factory=ChosenDraws)
 
     def kept(self, feeds: Mapping[str, np.ndarray]) -> bool:
         """Return whether inputs keep all promises; a promise about unknown sizes counts as kept.
@@ -53,7 +55,8 @@ class Promises:
             for name, size in _sizes(i, array):
                 if together.setdefault(name, size) != size and not self.distrust_dims:
                     return False
-        return all(self._kept_by(i, array, together) for i, array in fed)
+        own = all(self._kept_by(i, array, together) for i, array in fed)
+        return own and self.chosen.kept(feeds, together)
 
     def _kept_by(self, i: Input, array: np.ndarray, together: Mapping[str, int]) -> bool:
         if i.dims is not None and any(
@@ -65,7 +68,7 @@ class Promises:
         if any(not a.allows(sizes[n], sizes) for n, a in self.assumed.items() if n in own):
             return False
         said = self.assumed.get(i.name)
-        return said is None or array.dtype.kind not in "iu" or said.holds(array, sizes)
+        return said is None or array.dtype.kind not in "iub" or said.holds(array, sizes)
 
 
 def _sizes(i: Input, array: np.ndarray) -> list[tuple[str, int]]:

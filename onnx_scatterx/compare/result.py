@@ -121,7 +121,8 @@ class Verification:
     `work` are the steps of a run at the sizes that were accepted first, and `wanted` is how many
     draws are enough for so much work; both are 0 if nobody asked. If `given_up`, no more draws were
     made, because the refusals cannot depend on what is drawn. If `unequal`, the first model runs on
-    no draw in which all dims of one name are equal, and the draws have other dims.
+    no draw in which all dims of one name are equal, and the draws have other dims. `unkept` are
+    promises about values that drawn inputs broke, if no input that keeps all of them was found.
     """
 
     draws: int
@@ -150,6 +151,7 @@ class Verification:
     wanted: int = 0
     given_up: bool = False
     unequal: bool = False
+    unkept: tuple[str, ...] = ()
 
     @property
     def answer(self) -> Answer:
@@ -198,6 +200,8 @@ class Verification:
             return ""
         proven = self.proof is not None and self.proof.proven
         what = "no run confirms the proof" if proven else "could not compare"
+        if self.unkept:
+            return f"{what}: no drawn input keeps the promise {self._unkept}"
         if not self.draws:
             return f"{what}: no input was drawn"
         otherwise = ", whatever is drawn" * self.given_up
@@ -225,6 +229,8 @@ class Verification:
         lines = []
         if not self.draws and self._is_compared:
             lines.append("no inputs were run")
+        elif not self._is_compared and self.unkept:
+            lines.append(f"not compared{where}: no drawn input keeps the promise {self._unkept}")
         elif not self._is_compared:
             lines.append(f"not compared{where}: the first model ran on none of {self._counts()}")
             lines += [f"  {reason}" for reason in self.rejections]
@@ -300,6 +306,10 @@ class Verification:
         return f'<div><p class="{kind}"><strong>{head}</strong></p>{below}</div>'
 
     @property
+    def _unkept(self) -> str:
+        return " or ".join(f"'{each}'" for each in self.unkept)
+
+    @property
     def _all_fused(self) -> bool:
         return 0 < self.accepted == self.only_fused
 
@@ -351,7 +361,7 @@ class Verification:
         return {
             "schema": SCHEMA,
             **plain_fields(self, f"{names} {behind} assumed stated seed compared empty_scans"),
-            **plain_fields(self, "work wanted given_up unequal"),
+            **plain_fields(self, "work wanted given_up unequal unkept"),
             "seconds": round(self.seconds, 3),
             **plain_fields(self, "tolerance" if self.proof is None else "tolerance proof"),
         }

@@ -14,6 +14,7 @@ from onnx_scatterx.assumptions import (
     check_clauses,
     names_in,
 )
+from onnx_scatterx.compare.chosen_draws import ChosenDraws
 from onnx_scatterx.compare.decisions import Decisions
 from onnx_scatterx.compare.guidance import looked_at, without_functions
 from onnx_scatterx.compare.input_constraints import input_constraints
@@ -31,7 +32,7 @@ from onnx_scatterx.compare.sampler import (
 from onnx_scatterx.compare.sizes import EQUAL_SIZES, Combination, SizeSearch, SizeSymbol
 from onnx_scatterx.compare.work import FEW, LEAST_DRAWS, draws_for, steps
 from onnx_scatterx.errors import ScatterXError, VerifyError
-from onnx_scatterx.graphs import all_nodes
+from onnx_scatterx.graphs import all_nodes, values_by_name
 
 Aimed = list[tuple[Dealer, frozenset[Label]]]
 _FEW_FLAVOURS = ("plain", "constants", "ties", "plain", "unit", "counting", "plain", "special")
@@ -71,19 +72,21 @@ class Fits:
     samplers: Sequence[InputSampler]
     assumptions: Mapping[str, Assumption]
     elements: int
+    chosen: ChosenDraws = field(default_factory=ChosenDraws)
 
     def exist(self, sizes: Combination, most: int = MOST_ELEMENTS) -> bool:
         """Return whether arrays of these sizes exist, and all assumptions on symbols are true."""
-        elements = 0
+        elements, shapes = 0, dict[str, tuple[int, ...]]()
         for sampler in self.samplers:
             shape = sampler.shape(sizes)
             if shape is None or not sampler.fits(shape):  # or a dim is negative
                 return False
             elements += math.prod(shape)
+            shapes[sampler.input.name] = shape
             own = sampler.own(sizes)
             if any(not a.allows(own[n], own) for n, a in self.assumptions.items() if n in own):
                 return False
-        return elements <= most
+        return elements <= most and self.chosen.fit(shapes, sizes)
 
     def __call__(self, sizes: Combination) -> bool:
         fixed = sum(sampler.least_elements for sampler in self.samplers)
@@ -130,7 +133,8 @@ class SampleSource:
         declared = {n for i in inputs for dim in i.symbols for n in (dim, *names_in(dim))}
         integers = {i.name: i.dtype is not None and i.dtype.is_integer() for i in inputs}
         try:
-            assumptions = check_clauses(assumed, symbols=declared, inputs=integers)
+            values = {n: v.dtype for n, v in values_by_name(model.graph).items()}
+            assumptions = check_clauses(assumed, symbols=declared, inputs=integers, values=values)
         except ScatterXError as error:
             raise VerifyError(str(error)) from error
 
@@ -145,13 +149,14 @@ class SampleSource:
                 independent,
             )
 
+        chosen = ChosenDraws.of(model, [i.name for i in face.inputs], assumptions)
         places = {node.name or "": place for place, node in enumerate(all_nodes(model))}
 
         def source(independent: bool) -> SampleSource:
             samplers = [sampler(turn, i, independent) for turn, i in enumerate(face.inputs)]
             overridable = face.overridable if policy.overrides else ()
             optional = [sampler(0, i, independent) for i in overridable if i.default is not None]
-            fits = Fits(samplers, assumptions, policy.elements)
+            fits = Fits(samplers, assumptions, policy.elements, chosen)
             search = SizeSearch(
                 _symbols(samplers, assumptions),
                 fits,
@@ -237,6 +242,8 @@ class SampleSource:
         at = number if known and self.policy.on_purpose else None
         every = self._few > 0
         feeds = {d.input.name: d.draw(rng, sizes, flavour, at, every) for d in self.samplers}
+        own = {n: k for d in self.samplers for n, k in d.own(sizes).items()} | sizes
+        feeds = self.fits.chosen.made(feeds, own, rng)
         overridden = {
             d.input.name: _override(d, rng, flavour, sizes)
             for d in self.optional
@@ -249,6 +256,8 @@ class SampleSource:
             sampler = samplers[name]
             if not sampler.assumption.holds(array, sampler.own(sizes)):
                 return None
+        if not self.fits.chosen.kept(feeds | overridden, own):
+            return None
         shown = {s.name: sizes[s.name] for s in self.search.symbols if not s.limit}
         return Draw(number, shown, flavour, feeds | overridden), sizes, bool(overridden)
 

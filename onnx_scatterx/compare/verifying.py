@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.assumptions import Assume, at_sizes, by_name, noted_assumptions, read_clauses
 from onnx_scatterx.compare.array_diff import Tolerance
+from onnx_scatterx.compare.chosen_draws import ChosenDraws, probed_model
 from onnx_scatterx.compare.empty_scans import iterated_axes
 from onnx_scatterx.compare.equality import Equality
 from onnx_scatterx.compare.fused_rounding import roundings
@@ -45,8 +47,15 @@ from onnx_scatterx.errors import ScatterXError, VerifyError
 from onnx_scatterx.files import AnyModel, ModelSource, load
 from onnx_scatterx.graphs import all_nodes, graphs_of
 from onnx_scatterx.observer import Observer, Progress
-from onnx_scatterx.processes import raised_gc_threshold, scratch
-from onnx_scatterx.runtime import DeclaredInput, ModelFile, as_file, runner_of, validated_inputs
+from onnx_scatterx.processes import NoReply, raised_gc_threshold, scratch
+from onnx_scatterx.runtime import (
+    DeclaredInput,
+    ModelFile,
+    Runner,
+    as_file,
+    runner_of,
+    validated_inputs,
+)
 from onnx_scatterx.text import noted_reasons
 
 Feed = Mapping[str, np.ndarray]
@@ -92,7 +101,8 @@ def verify(
             and fewer, down to 2 or 3, if it is much: the answer has the numbers.
         seed: the seed of the random draws.
         assume: constraints on symbols and integer inputs, such as `{"seq": "<= 4096"}` or
-            `{"positions": "contiguous, nonnegative"}`, or statements, `["0 <= idx < n"]`. The
+            `{"positions": "contiguous, nonnegative"}`, or statements, `["0 <= idx < n"]`; and how
+            many elements of any value are chosen, `["mask: exactly 576"]`. The
             assumptions in the metadata of the second model are added for the runs. A proof
             does not use those in the metadata.
         feeds: sets of inputs by name, which are run before the drawn ones. With `samples=0`, only
@@ -159,7 +169,9 @@ def verify(
         given = [_validated(feed, number, face) for number, feed in enumerate(feeds or (), 1)]
         looked_at = narrowed(first, fixed)  # for analysis only: the original is run
         at = Interface.of(looked_at)
-        promises = Promises((*at.inputs, *at.overridable), by_name(promised), distrust_dims)
+        known = by_name(promised)
+        fed = ChosenDraws.of(looked_at, [i.name for i in at.inputs], known)
+        promises = Promises((*at.inputs, *at.overridable), known, distrust_dims, fed)
         source = None
         if samples != 0:
             source = SampleSource.of(looked_at, at, seed, assumed, distrust_dims, beside=second)
@@ -175,6 +187,12 @@ def verify(
         iterated = {n: axes & both.get(n, axes) for n, axes in iterated_axes(first).items()}
         rounded = roundings(first, second)
         equal = Equality(forgiven, tolerance, rounded, strict_zeros, iterated)
+        for i, chosen in enumerate((source.fits.chosen if source else None, promises.chosen)):
+            if chosen is not None and chosen.probed:
+                cut = probed_model(load(before, beside), chosen.probed)
+                probe = runner_of(as_file(cut, cut, directory / f"probe{i}.onnx"), library)
+                stack.enter_context(probe)
+                chosen.probe = partial(_run_up_to, probe, timeout)
         comparison = SessionPair(one, other, timeout, equal, directory)
 
         def unloaded(why: str) -> Verification:
@@ -198,6 +216,9 @@ def verify(
             )
         if source is not None:
             comparison.many(source, samples, observer.counted("verifying"))
+            if not comparison.so_far.accepted:
+                broken = (*source.fits.chosen.broken,)
+                comparison.so_far = replace(comparison.so_far, unkept=broken)
         late = comparison.finish()
         if late is not None and not fixed.shapes:
             return unloaded(late)
@@ -218,6 +239,12 @@ def verify(
             fixed=dict(fixed.symbols),
             in_onnxruntime=noted_reasons(second.metadata_props),
         )
+
+
+def _run_up_to(probe: Runner, timeout: float, feeds: Feed) -> Feed | None:
+    """Return values of the first model at inputs; None if they cannot be computed."""
+    answer = probe.run(feeds, timeout)
+    return None if isinstance(answer, NoReply) else answer
 
 
 def _opened(given: AnyModel, beside: Path | None, written: Path) -> tuple[ir.Model, ModelFile]:

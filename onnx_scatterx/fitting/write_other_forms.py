@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
+from onnx_scatterx.engine.analysis import Scope
 from onnx_scatterx.engine.budget import LimitError, budget
 from onnx_scatterx.engine.mosaic import Constants
 from onnx_scatterx.engine.passes import Job, Pass
@@ -54,8 +55,11 @@ def write_other_forms(job: Job) -> bool:
             for graph, scope in known.own_graphs():
                 as_nodes = job.has_constant_nodes(scope)
                 writer = Writer(graph, scope, job.names, constant_nodes=as_nodes, target=target)
+                counted = _counts(graph, scope)
                 modified |= _in_graph(graph, GraphValues(scope, Constants(scope)), writer, zeros)
                 job.analyses.note(writer.graph.made)
+                if any(node.graph is None for node in counted):
+                    job.analyses.read_again()  # what they counted is now a size of the model
     except LimitError:
         pass  # the rest is kept
     told = dict.fromkeys((*job.lowered.zeros, *zeros))
@@ -81,7 +85,15 @@ def _takes_all(job: Job) -> bool:
     return True
 
 
-WriteOtherForms = Pass(write_other_forms, applies=lambda s: s.target.is_limited)
+WriteOtherForms = Pass(
+    write_other_forms, applies=lambda s: s.target.is_limited or s.target.static_only
+)
+
+
+def _counts(graph: ir.Graph, scope: Scope) -> list[ir.Node]:
+    """Return the nodes that find a number of elements that only a promise tells."""
+    found = (node for node in graph if node.op_type == "NonZero" and node.domain == "")
+    return [node for node in found if scope.of(node.inputs[0]).chosen is not None]
 
 
 def _in_graph(graph: ir.Graph, known: GraphValues, writer: Writer, zeros: list[str]) -> bool:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.graphs.traversal import perm_of as perm_of
     from onnx_scatterx.graphs.traversal import reached as reached
     from onnx_scatterx.graphs.traversal import read_by as read_by
+    from onnx_scatterx.graphs.traversal import values_by_name as values_by_name
 else:
     __getattr__, __dir__, __all__ = face(
         __name__,
@@ -44,6 +45,6 @@ else:
             "constants": "INT64_MAX constant overridable",
             "traversal": "all_graphs all_nodes attribute_of called_function "
             "callers_first graphs_of is_operator is_scatterx_domain live_nodes "
-            "made_by makers may_be_operator perm_of reached read_by",
+            "made_by makers may_be_operator perm_of reached read_by values_by_name",
         },
     )

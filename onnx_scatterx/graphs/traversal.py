@@ -55,6 +55,19 @@ def perm_of(node: ir.Node | None, rank: int | None = None) -> tuple[int, ...] | 
     return perm if fits and perm else None
 
 
+def values_by_name(graph: ir.Graph) -> dict[str, ir.Value]:
+    """Return the values of a graph, not those of the bodies of its nodes, by their names.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[2] x) => (float[2] y) { h = Neg (x)  y = Abs (h) }''')
+    >>> [*values_by_name(model.graph)]
+    ['x', 'h', 'y']
+    """
+    made = (value for node in graph for value in node.outputs)
+    every = chain(graph.inputs, graph.initializers.values(), made)
+    return {value.name: value for value in every if value.name}
+
+
 _HELD = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
 
 

@@ -163,7 +163,8 @@ OPTIONS = (
         "assume",
         None,
         "a promise about the inputs, which are not changed: 'seq <= 512', "
-        "'positions: contiguous, nonnegative'",
+        "'positions: contiguous, nonnegative'; and about how many elements of a value are chosen: "
+        "'mask: exactly 576', 'ids == 7: one run of 64'",
         "A",
         str,
         list,

@@ -120,7 +120,9 @@ def rewritten(job: Job) -> Job:
     if job.original is None and (may_run_again(job) or any(runs(step, job) for step in PREPARING)):
         job.original = partial(cloned, cloned(job.model))
     _run(PREPARING, job)
-    if job.has_scatters or job.settings.given["fix"] or job.settings.given["passes"] is not None:
+    given = job.settings.given
+    counts = any(clause.is_count for clause in job.assumed)
+    if job.has_scatters or counts or given["fix"] or given["passes"] is not None:
         note_original(job)
         with budget().share(3 / 4):  # the rest is for the report
             return _best_of_runs(job)

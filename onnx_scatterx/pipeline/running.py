@@ -18,7 +18,13 @@ from onnx_scatterx.engine.plan import written_nodes
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files import follow_links
 from onnx_scatterx.fitting import forget_unchecked_dims
-from onnx_scatterx.graphs import all_graphs, all_nodes, cloned, is_scatterx_domain
+from onnx_scatterx.graphs import (
+    all_graphs,
+    all_nodes,
+    cloned,
+    is_scatterx_domain,
+    values_by_name,
+)
 from onnx_scatterx.observer import NOBODY, Observer
 from onnx_scatterx.pipeline.order import check_passes, rewritten
 from onnx_scatterx.pipeline.unread import drop_unread, unread_constants
@@ -81,8 +87,15 @@ def _assumed(model: ir.Model, settings: Settings, fixed: FixedSizes) -> Sequence
         return ()
     inputs = model.graph.inputs
     integers = {v.name or "": v.dtype is not None and v.dtype.is_integer() for v in inputs}
-    check_clauses(settings.assumed, symbols=known_sizes(model).keys(), inputs=integers)
-    return at_sizes(settings.assumed, fixed)
+    symbols = known_sizes(model).keys()
+    values = {name: value.dtype for name, value in values_by_name(model.graph).items()}
+    check_clauses(settings.assumed, symbols=symbols, inputs=integers, values=values)
+    assumed = at_sizes(settings.assumed, fixed)
+    if any(clause.is_count for clause in assumed):
+        from onnx_scatterx.pipeline.counted import check_chosen
+
+        check_chosen(model, assumed, fixed)
+    return assumed
 
 
 def command_budget(model: ir.Model, settings: Settings) -> AbstractContextManager[Budget]:

@@ -12,8 +12,10 @@ The mask may have fewer dims than the tensor: then rows are taken.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +25,7 @@ from onnx_scatterx.engine.rules import (
     Context,
     ElementOf,
     Facts,
+    Refusal,
     Scatter,
     Shape,
     Symbol,
@@ -261,8 +264,16 @@ def share_of(mask: Mask, context: Context) -> float:
     """Return how many elements of a mask are true, on the average of what its index may be.
 
     A mask that compares an index below E with one number, as a router's choice with an expert, is
-    true for one element in E. If nothing is known, all may be true, and the share is 1.
+    true for one element in E. A promise says how many are true. If nothing is known, all
+    may be true, and the share is 1.
     """
+    promised, total = mask.abstract.chosen, math.prod(mask.shape, start=term(1)).constant
+    number = None if promised is None or promised.number is None else promised.number.constant
+    if number and total:
+        # If the target finds no positions, the rows cannot be read alone.
+        write = partial(context.numbers.chosen_positions, mask.value)
+        refused = context.writer.fragment_of(write)
+        return 1.0 if isinstance(refused, Refusal) else min(1.0, number / total)
     index_map = mask.abstract.index_map
     reads = _elements_of(index_map)
     if index_map is None or len(reads) != 1:

@@ -92,7 +92,8 @@ def optimize(
         gathers: replace Gather, GatherElements and GatherND by a Slice, too, if they read a box and
             the Slice takes no more nodes.
         assume: promises about the inputs, such as ``["seq <= 4096", "positions: contiguous,
-            nonnegative"]`` or the same as a mapping. If the model is changed, they are in the
+            nonnegative"]`` or the same as a mapping; and about how many elements of any value are
+            chosen, ``["mask: exactly 576"]``. If the model is changed, they are in the
             report and in the metadata of the new model.
         deterministic: let the last update win if several updates are known to write one element.
             ONNX leaves open which one wins.

@@ -22,6 +22,8 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions import NOTHING, Assumption, Clause, Relation, by_name, evaluate
+from onnx_scatterx.engine.analysis.chosen import ChosenElements
+from onnx_scatterx.engine.analysis.domain.call import Scope
 from onnx_scatterx.engine.analysis.domain.tensor import DeclaredDim, DimOf, Shape, TensorValue
 from onnx_scatterx.engine.analysis.domain.widening import widened
 from onnx_scatterx.engine.analysis.operators.generators import of_attributes
@@ -38,9 +40,9 @@ class Assumptions:
     """
 
     def __init__(self, clauses: Sequence[Clause], symbols: Mapping[str, Sequence[Term]]) -> None:
-        self._assumed = by_name(clauses)
+        self._assumed = by_name(clause for clause in clauses if not clause.is_count)
         self._symbols = symbols
-        self._sizes = {n: dims[0] for n, dims in symbols.items() if len(set(dims)) == 1}
+        self.sizes = {n: dims[0] for n, dims in symbols.items() if len(set(dims)) == 1}
 
     def learn_sizes(self, facts: Facts) -> None:
         """Add the facts about symbols; raise ScatterXError if they contradict each other."""
@@ -108,7 +110,7 @@ class Assumptions:
 
     def _compared(self, value: Term, comparison: Relation) -> list[Term]:
         """Return terms that are >= 0 if a comparison holds."""
-        bound = evaluate(comparison.bound, self._sizes)
+        bound = evaluate(comparison.bound, self.sizes)
         if bound is None:
             return []
         if comparison.modulus:
@@ -186,12 +188,13 @@ class ModelInputs:
         self.declared: dict[Term, str] = {}
         self.shared: dict[Term, str] = {}
         self.overridable = overridable(model)
+        self.chosen = ChosenElements()
 
     def learn(
-        self, facts: Facts, assumed: Sequence[Clause], ruled_out: Iterable[Exclusion]
+        self, scope: Scope, assumed: Sequence[Clause], ruled_out: Iterable[Exclusion]
     ) -> dict[ir.Value, TensorValue]:
         """Return what is known of each input; add what is known of the sizes to the facts."""
-        shapes: dict[ir.Value, Shape | None] = {}
+        facts, shapes = scope.facts, dict[ir.Value, "Shape | None"]()
         symbols: dict[str, list[Term]] = {}
         for value in self.graph.inputs:
             if value.name in self.graph.initializers and value not in self.overridable:
@@ -202,13 +205,15 @@ class ModelInputs:
             named = ((t, name) for name, terms in symbols.items() for t in terms)
             self.shared = {t: name for t, name in named if symbols[name].count(t) > 1}
         assumptions = Assumptions(assumed, symbols)
+        self.chosen = ChosenElements(assumed, assumptions.sizes, self.graph)
         assumptions.learn_sizes(facts)
         facts.add(map(fact_of, ruled_out))
         values = {}
         for value, shape in shapes.items():
             token = assumptions.token(value)
             known = widened(value, TensorValue(value.dtype, shape), token, facts)
-            values[value] = assumptions.of_elements(value, known, facts)
+            known = assumptions.of_elements(value, known, facts)
+            values[value] = self.chosen.marked(known, value, scope)
         return values
 
     def _dims(self, value: ir.Value, symbols: dict[str, list[Term]]) -> Iterator[Term]:

@@ -148,7 +148,7 @@ class Interpreter:
         opsets, overridable = operator_sets(graph.opset_imports), self.inputs.overridable
         scope = Scope(opsets, Facts(), self.values, overridable=overridable)
         with own_budget():  # linear in the inputs and the assumptions about them
-            self.values.update(self.inputs.learn(scope.facts, self.assumed, self.ruled_out))
+            self.values.update(self.inputs.learn(scope, self.assumed, self.ruled_out))
         self._visit(graph, scope)
         for function in callers_first(self.model):
             self._visit(function, self._joined(function))
@@ -254,7 +254,8 @@ class Interpreter:
             if proven:
                 scope.facts.add(proven)
         for value, result in zip(node.outputs, results, strict=False):
-            scope.values[value] = widened(value, result, scope.visit_id, scope.facts)
+            known = widened(value, result, scope.visit_id, scope.facts)
+            scope.values[value] = self.inputs.chosen.marked(known, value, scope, node)
             self.declared_sizes.note(value, result)
         for value in node.outputs[len(results) :]:
             scope.values[value] = TensorValue(value.dtype, None)

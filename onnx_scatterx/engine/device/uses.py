@@ -78,8 +78,15 @@ class Use:
     def makes_size(self) -> bool:
         """Whether a size of an output is known only at run time, and no size of an input is."""
         given = [t for t in self.inputs if t is not None]
+        if self.counts_promised:
+            return True
         read, made = (map(size_name, _leaves(tensors)) for tensors in (given, self.outputs))
         return None in made and None not in read
+
+    @property
+    def counts_promised(self) -> bool:
+        """Whether the user promises how many elements it finds: the target does not know it."""
+        return self.op_type == "NonZero" and self.data is not None and self.data.chosen is not None
 
     @property
     def reads_size(self) -> bool:

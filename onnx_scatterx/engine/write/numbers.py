@@ -12,6 +12,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import Shape
 from onnx_scatterx.engine.terms import Facts, Term
+from onnx_scatterx.engine.write.forms import chosen_positions
 from onnx_scatterx.engine.write.ordered import top
 from onnx_scatterx.engine.write.reshape import reshape
 from onnx_scatterx.engine.write.terms import TermEmitter
@@ -49,6 +50,10 @@ class Numbers(TermEmitter):
         if facts.is_nonnegative(size - 1):
             return vector
         return self.writer.node("Max", [vector, self.writer.constant([1])], _INT64)
+
+    def chosen_positions(self, mask: ir.Value) -> ir.Value:
+        """Return the flat positions of a known number of elements of a mask that are not 0."""
+        return chosen_positions(self.writer, mask)
 
     def from_start(self, at: ir.Value, size: int) -> ir.Value:
         """Return positions of an axis of a size, the negative ones counted from the start."""

@@ -1,8 +1,13 @@
 """TopK, which sorts an axis, and returns the elements and their positions."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import onnx_ir as ir
 
-from onnx_scatterx.engine.write.writer import Writer
+if TYPE_CHECKING:
+    from onnx_scatterx.engine.write.writer import Writer
 
 _INT64 = ir.DataType.INT64
 

@@ -274,7 +274,7 @@ class Writer(Operators):
         """Return why the target does not take a node."""
         use = request.use
         refused = list(use.objections(self.target))
-        if self.target.static_only and use.reads_size:
+        if self.target.static_only and (use.reads_size or use.counts_promised):
             refused.append(f"{request.op} with a size that is known only when the model runs")
         return refused
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias, cast
 
@@ -89,6 +89,18 @@ class ElementOf(NamedTuple):
         return origin.value if isinstance(origin, ElementOf) else None
 
 
+class Chosen(NamedTuple):
+    """What a user promises of how many elements of a tensor are not 0, and how they lie.
+
+    A ``number`` of them, or at most ``most``; in a run, if no other element lies between two of
+    them in row-major order.
+    """
+
+    number: Term | None = None
+    most: Term | None = None
+    is_run: bool = False
+
+
 Shape: TypeAlias = "tuple[Term, ...]"
 Dims: TypeAlias = "tuple[Term | None, ...]"
 
@@ -107,6 +119,7 @@ class TensorValue:
 
     If it is a sequence of known length, ``parts`` are its tensors. If the length is not known,
     ``each`` are the dims that all of them have (None: unknown rank; a dim that is None may differ).
+    ``chosen`` is promised of it.
     """
 
     dtype: ir.DataType | None
@@ -114,6 +127,7 @@ class TensorValue:
     content: np.ndarray | Term | None = None
     parts: tuple[TensorValue, ...] | None = None
     each: Dims | None = None
+    chosen: Chosen | None = None
 
     @classmethod
     def of(cls, array: np.ndarray, dtype: ir.DataType | None = None) -> TensorValue:
@@ -150,6 +164,10 @@ class TensorValue:
         array: np.ndarray = np.empty(given.shape, dtype=object)
         array.ravel()[:] = terms
         return cls(dtype, tuple(map(term, array.shape)), array)
+
+    def with_chosen(self, chosen: Chosen) -> TensorValue:
+        """Return it with what is promised of its elements."""
+        return replace(self, chosen=chosen)
 
     @property
     def rank(self) -> int | None:

@@ -154,9 +154,9 @@ def non_zero(call: Call) -> Result:
         # A scalar counts as one dim.
         return [TensorValue.of(np.array(np.nonzero(np.atleast_1d(x.constant)), dtype=np.int64))]
     rank = max(len(x.dims), 1)
-    content = x.content.constant if isinstance(x.content, Term) else None
+    content = x.content.constant if isinstance(x.content, Term) else _all_or_none(x)
     if content is None or not x.dims:
-        count = call.unknown_size(1)
+        count = _promised_count(call, x)
         if rank == 1:
             source = ElementOf(call.scope, call.node.outputs[0])
             call.facts.learn_elements(source, Elements(distinct=True))
@@ -170,6 +170,26 @@ def non_zero(call: Call) -> Result:
         digit = digit % x.dims[d] if d else digit
         rows = rows + digit * (equals(which, d) if rank > 1 else 1)
     return [TensorValue(ir.DataType.INT64, (term(rank), total), rows)]
+
+
+def _all_or_none(x: TensorValue) -> int | None:
+    """Return 1 if all elements are promised not to be 0, and 0 if all are promised to be 0."""
+    count = None if x.chosen is None else x.chosen.number
+    if count is None:
+        return None
+    left = math.prod(x.dims, start=term(1)) - count
+    return 1 if left.constant == 0 else 0 if count.constant == 0 else None
+
+
+def _promised_count(call: Call, x: TensorValue) -> Term:
+    """Return how many elements of a tensor are not 0, by a promise; without one, any number."""
+    said = x.chosen
+    if said is not None and said.number is not None:
+        return said.number
+    count = call.unknown_size(1)
+    if said is not None and said.most is not None:
+        call.facts.assume([said.most - count])
+    return count
 
 
 def position_of(call: Call, output: int, rank: int, size: int | None = None) -> Term:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import onnx.defs
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis import NotKnownError, Scope
+from onnx_scatterx.engine.analysis import NotKnownError, Scope, required
 from onnx_scatterx.engine.device import is_of_any_sign
 from onnx_scatterx.engine.write.forms import (
     arithmetic,
@@ -25,7 +25,7 @@ from onnx_scatterx.engine.write.forms import (
 )
 from onnx_scatterx.engine.write.forms.request import Request, folded, written
 from onnx_scatterx.operators import those
-from onnx_scatterx.text import Missing, Reason, Refusal, RefusedError
+from onnx_scatterx.text import Missing, Reason, Refusal, RefusedError, granted
 
 if TYPE_CHECKING:
     from onnx_scatterx.engine.write.fragment import Fragment
@@ -72,6 +72,7 @@ FORMS: dict[str, Forms] = {
         rows.gathered_box,
         rows.gathered_rows,
         rows.listed_rows,
+        rows.flat_rows,
         rows.from_start,
         attributes=("batch_dims",),
     ),
@@ -81,7 +82,7 @@ FORMS: dict[str, Forms] = {
     "IsNaN": _forms(1, arithmetic.is_nan),
     "Mod": _forms(2, arithmetic.remainder, attributes=("fmod",)),
     "Neg": _forms(1, arithmetic.negative),
-    "NonZero": _forms(1, positions.all_or_none),
+    "NonZero": _forms(1, positions.all_or_none, positions.of_known_number),
     "Not": _forms(1, arithmetic.not_),
     "OneHot": _forms(3, attributes=("axis",)),
     "Pad": _forms(4, rows.concat, attributes=("mode",)),
@@ -132,6 +133,16 @@ def other_form(request: Request) -> ir.Value | None:
         within.discard(op)
 
 
+def chosen_positions(w: Writer, mask: ir.Value) -> ir.Value:
+    """Write the flat positions of a known number of elements of a mask that are not 0, or refuse.
+
+    The target takes no NonZero of them.
+    """
+    request = w.request("NonZero", [mask], ir.DataType.INT64, {})
+    flat = None if request is None else attempted(positions.flat_positions, request)
+    return granted(flat)
+
+
 READERS: dict[str, Form] = {"Gather": joined.joined_rows}
 """The forms of an operator that do not read a node that the target does not take."""
 
@@ -152,7 +163,8 @@ def _refused(
     request = w.request(node.op_type, inputs, dtype, given, of_any_sign=of_any_sign)
     if request is None:
         return None, False
-    objected = any(request.use.objections(w.target))
+    use, target = request.use, w.target
+    objected = any(use.objections(target)) or (target.static_only and use.counts_promised)
     around = not refused.isdisjoint(inputs) and node.op_type in READERS
     is_taken = not (objected or around or (merges and request.use.rank > request.most_dims))
     return (None if is_taken else request), objected
@@ -197,4 +209,7 @@ def instead_of(
     if isinstance(nodes, Refusal) or not may(nodes):
         refused.update([value] if objected else [])
         return None
+    chosen, result = scope.of(value).chosen, required(nodes.result)
+    if chosen is not None:
+        nodes.new_values[result] = nodes.of(result).with_chosen(chosen)
     return nodes

@@ -1,24 +1,42 @@
-"""NonZero of a tensor of one number, which lists all positions or none.
+"""NonZero without NonZero: of a tensor of one number, and of one in which a known number is not 0.
 
     NonZero(ConstantOfShape([n], 1))      =   Unsqueeze(Range(0, n, 1), 0)
     NonZero(ConstantOfShape([n, m], 1))   =   Concat(0, 0, ..., 1, 1, ...; 0, 1, ..., 0, 1, ...)
     NonZero(ConstantOfShape([n], 0))      =   an empty constant
+    NonZero(m), of which k are not 0      =   Gather(positions of all elements, p)
+    p                                     =   TopK(Where(m, [n, ..., 2, 1], [0, -1, ...]), k)
+                                          =   ArgMax(the same) + [0, 1, ...]      if k lie in a run
+    p[j]                                  =   how many sums in CumSum(m) are at most j
 
 NaN is not zero, and -0.0 is zero. Sizes need not be known: they are read from the tensor's shape. A
-constant mask of any numbers is folded before.
+constant mask of any numbers is folded before. The last three need the sizes and k as numbers. No
+two keys of a TopK are equal. Floats hold them, and sums, up to 2^24; keys are never of fewer bits.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from functools import partial
+from itertools import product
+
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis import require, required
+from onnx_scatterx.engine.analysis import NotKnownError, require, required
 from onnx_scatterx.engine.terms import Term
+from onnx_scatterx.engine.write.forms.casts import EXACT
 from onnx_scatterx.engine.write.forms.request import Request
+from onnx_scatterx.engine.write.ordered import top
 from onnx_scatterx.graphs import made_by
+from onnx_scatterx.text import Refusal
 
-_INT64 = ir.DataType.INT64
+_INT64, _INT32, _FLOAT = ir.DataType.INT64, ir.DataType.INT32, ir.DataType.FLOAT
+_BOOL = ir.DataType.BOOL
+_COMPARED = 1 << 14  # elements of a comparison, if the target says nothing of dense forms
+_TABLE = 1 << 17  # elements of a table of positions
+_Way = Callable[..., ir.Value]
+"""Writes flat positions with numbers of an element type."""
 
 
 def all_or_none(request: Request) -> ir.Value:
@@ -86,3 +104,114 @@ def _row(request: Request, sizes: ir.Value, axis: int, rank: int) -> ir.Value:
     line = w.axes("Unsqueeze", _line(request, sizes, axis, rank), _INT64, others)
     full = w.node("Expand", [line, sizes], _INT64)
     return w.node("Reshape", [full, w.constant([1, -1])], _INT64)
+
+
+def of_known_number(request: Request) -> ir.Value:
+    """List the positions of so many elements as are known not to be 0."""
+    w, shape = request.writer, request.shape(0)
+    rank, size = len(shape), math.prod(shape)
+    flat = flat_positions(request)
+    if rank == 1:
+        return w.axes("Unsqueeze", flat, _INT64, [0])
+    require(rank * size <= _TABLE)
+    for axis in (1, 0):
+        made = partial(_looked_up, request, flat, shape, axis)
+        if _is_taken(request, made):
+            return made()
+    raise NotKnownError
+
+
+def _looked_up(request: Request, flat: ir.Value, shape: tuple[int, ...], axis: int) -> ir.Value:
+    """Look flat positions up along an axis of a table of positions."""
+    w, table = request.writer, positions_of(shape)
+    made = w.constant(table if axis else np.ascontiguousarray(table.T))
+    rows = w.node("Gather", [made, flat], _INT64, axis=axis)
+    return rows if axis else w.transpose(rows, _INT64, [1, 0])
+
+
+def _is_taken(request: Request, write: Callable[[], ir.Value]) -> bool:
+    """Return whether the target takes what a function writes."""
+    try:
+        return not isinstance(request.writer.fragment_of(write), Refusal)
+    except NotKnownError:
+        return False
+
+
+def positions_of(shape: tuple[int, ...]) -> np.ndarray:
+    """Return the positions of all elements of a tensor in their order, one column for each.
+
+    >>> positions_of((1, 3))
+    array([[0, 0, 0],
+           [0, 1, 2]])
+    """
+    return np.indices(shape, np.int64).reshape(len(shape), -1)
+
+
+def flat_positions(request: Request) -> ir.Value:
+    """Write the positions in row-major order, in the first way that the target takes."""
+    w, shape = request.writer, request.shape(0)
+    low, high = w.facts.interval(request.result.dims[1])
+    size = math.prod(shape)
+    require(shape, request.dtype == _INT64, low == high <= size)
+    count, chosen = int(low), request.known_of(0).chosen
+    if count in (0, size):
+        return w.constant(list(range(count)))
+    ways: list[_Way] = [_sorted, _counted]
+    if count == 1 or (chosen is not None and chosen.is_run):
+        ways = [partial(_run, first) for first in (_found, *ways)]
+    kinds = [_INT32, _INT64, *([_FLOAT] if size < EXACT else [])]
+    for way, kind in product(ways, kinds):
+        made = partial(way, request, kind, size=size, count=count)
+        if _is_taken(request, made):
+            return made()
+    raise NotKnownError
+
+
+def _run(first: _Way, request: Request, kind: ir.DataType, *, size: int, count: int) -> ir.Value:
+    """Count on from the first position."""
+    start = first(request, kind, size=size, count=1)
+    if count == 1:
+        return start
+    return request.writer.node("Add", [start, request.writer.constant(range(count))], _INT64)
+
+
+def _found(request: Request, kind: ir.DataType, *, size: int, count: int) -> ir.Value:
+    """Find the greatest key, which is the one of the first position."""
+    require(count == 1)
+    keys = _keys(request, kind, size)
+    return request.writer.node("ArgMax", [keys], _INT64, axis=0, keepdims=1)
+
+
+def _sorted(request: Request, kind: ir.DataType, *, size: int, count: int) -> ir.Value:
+    """Sort the keys: those of elements that are not 0 are greater, and descend."""
+    w = request.writer
+    require(w.version >= 11)
+    return top(w, _keys(request, kind, size), kind, w.constant([count]), 0, largest=True)[1]
+
+
+def _keys(request: Request, kind: ir.DataType, size: int) -> ir.Value:
+    """Write a number for each element, no two of them equal."""
+    w, at = request.writer, np.arange(size)
+    chosen, other = (w.constant(n.astype(kind.numpy()), kind) for n in (size - at, -at))
+    return w.node("Where", [_line_of(request, _BOOL), chosen, other], kind)
+
+
+def _counted(request: Request, kind: ir.DataType, *, size: int, count: int) -> ir.Value:
+    """Count the elements before each position: those whose running sums do not exceed it."""
+    w = request.writer
+    limit = _COMPARED if w.target.dense_limit is None else w.target.dense_limit
+    require(size * count <= limit)
+    sums = w.node("CumSum", [_line_of(request, kind), w.constant(np.array(0))], kind)
+    ends = w.constant(np.arange(1, count + 1).reshape(-1, 1).astype(kind.numpy()), kind)
+    before = w.cast(w.node("Less", [sums, ends], _BOOL), _BOOL, kind)
+    return w.cast(w.reduce("ReduceSum", before, kind, 1), kind, _INT64)
+
+
+def _line_of(request: Request, kind: ir.DataType) -> ir.Value:
+    """Write the mask as a vector of numbers 0 and 1."""
+    w, x = request.writer, request.input(0)
+    dtype = required(request.known_of(0).dtype)
+    x = w.cast(x, dtype, _BOOL)
+    if len(request.shape(0)) > 1:
+        x = w.node("Reshape", [x, w.constant([-1])], _BOOL)
+    return w.cast(x, _BOOL, kind)

@@ -5,6 +5,7 @@
     Gather(x, [2, 3, 0])            =   Concat(x[2:4], x[0:1])
     GatherND(x, [[2], [3], [0]])    =   Gather(x, [2, 3, 0])
     GatherND(x, i)                  =   Gather(x, Squeeze(i, -1))           i of one column
+    GatherND(x, positions[:, p].T)  =   Gather(Reshape(x), p)               positions of all rows
     GatherND(x, [[0, 1], [0, 2]])   =   Reshape(x[0:1, 1:3], [2])           i is a box, row by row
 
 They hold if the sizes are known numbers; the first two also for the other gathers and scatters. The
@@ -23,7 +24,9 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import require, required
+from onnx_scatterx.engine.write.forms.positions import positions_of
 from onnx_scatterx.engine.write.forms.request import Request
+from onnx_scatterx.graphs import attribute_of, is_operator, perm_of
 
 _INT64 = ir.DataType.INT64
 _PARTS = 16  # slices that one Gather may become
@@ -74,6 +77,23 @@ def listed_rows(request: Request) -> ir.Value:
     require(0 not in request.shape(0)[1:], request.takes("Gather"), kind != ir.DataType.STRING)
     at = request.writer.axes("Squeeze", request.input(1), _INT64, [len(dims) - 1])
     return request.writer.node("Gather", [request.inputs[0], at], kind, axis=0)
+
+
+def flat_rows(request: Request) -> ir.Value:
+    """Take the rows at computed flat positions from data whose first axes are merged."""
+    shape, columns = request.shape(0), required(required(request.known_of(1).shape)[-1].constant)
+    node, is_turned = required(request.input(1).producer()), False
+    while is_operator(node, ("Transpose", "Cast")):
+        is_turned ^= node.op_type == "Transpose"
+        require(node.op_type == "Cast" or perm_of(node, 2) == (1, 0))
+        node = required(required(node.inputs[0]).producer())
+    require(is_operator(node, ("Gather",)), attribute_of(node, "axis", 0) == int(is_turned))
+    table = required(request.constant(node.inputs[0])).numpy()
+    table, first = table if is_turned else table.T, shape[:columns]
+    require(len(first) == columns, np.array_equal(table, positions_of(first)))
+    require(not request.attributes.get("batch_dims", 0), request.takes("Gather"))
+    x = request.reshape(request.input(0), [math.prod(first), *shape[columns:]])
+    return request.writer.node("Gather", [x, node.inputs[1]], request.dtype, axis=0)
 
 
 def gathered_rows(request: Request) -> ir.Value:
