@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +11,7 @@ import onnx
 
 from onnx_scatterx.proof.assumed import SAME_NAMES, SAME_ROWS
 from onnx_scatterx.proof.core.arithmetic import ZERO, integer
-from onnx_scatterx.proof.core.logic import FALSE, below
+from onnx_scatterx.proof.core.logic import FALSE
 from onnx_scatterx.proof.core.lookups import Contents, contents
 from onnx_scatterx.proof.core.masks import most
 from onnx_scatterx.proof.core.reading import (
@@ -37,6 +37,7 @@ from onnx_scatterx.proof.inference import (
     inferred,
     is_tensor,
     pointing,
+    positions,
 )
 from onnx_scatterx.proof.opaque import Equal, Key, Opaque, Read, like
 from onnx_scatterx.proof.operators import BY_ROWS, OPERATORS, refused
@@ -308,17 +309,13 @@ class Builder:
                 )
             outputs.append(Tensor(dtype, known, define))
             if along is not None and known is not None:
-                self.world.hold(outputs[-1], _below(along))
+                self.world.hold(outputs[-1], positions(node, outputs[-1], along))
         return outputs
 
 
 def _trains(node: Node, scope: Scope) -> bool:
     mode = scope[node.inputs[2]]
     return mode.at(tuple(ZERO for _ in mode.shape)) is not FALSE
-
-
-def _below(limit: Term) -> Callable[[Coordinates, Term], Term]:
-    return lambda _, element: below(element, limit)
 
 
 def _stored(node: Node, scope: Scope) -> tuple[bool, ...]:
