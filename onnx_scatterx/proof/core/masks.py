@@ -47,7 +47,7 @@ from onnx_scatterx.proof.core.tensor import (
     remapped,
     unflattened,
 )
-from onnx_scatterx.proof.core.terms import LARGEST_SIZE, Term, apply, walk
+from onnx_scatterx.proof.core.terms import LARGEST_SIZE, Term, apply, substitute, walk
 from onnx_scatterx.proof.core.witnesses import Definition
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 
 
 _MOST_ROUNDS = 8
+_BEHIND = 2**64  # more than a tensor has elements
 
 
 def _as_it_is(at: Coordinates) -> Coordinates:
@@ -81,6 +82,8 @@ class Mask:
 
     def places(self, p: Term) -> Coordinates:
         """Return the coordinates of the p-th true element."""
+        if p.op == "apply" and p.data == (self._own_rank,):
+            return p.args
         return tuple(
             ZERO if d is ONE else apply(f"place {self.name} {k}", (p,), "integer", 0, most(d))
             for k, d in enumerate(self.dims)
@@ -89,6 +92,17 @@ class Mask:
     def rank(self, at: Coordinates) -> Term:
         """Return how many elements before this one are true."""
         return apply(f"rank {self.name}", at, "integer", 0, LARGEST_SIZE)
+
+    def own_rank(self, at: Coordinates) -> Term:
+        """Return the rank of a true element, as a term r with ``place(r) = at``.
+
+        If the element is not true, this is some number behind all ranks.
+        """
+        return apply(self._own_rank, at, "integer", 0, _BEHIND)
+
+    @property
+    def _own_rank(self) -> str:
+        return f"own rank {self.name}"
 
     def count_facts(self, count: Term) -> list[Term]:
         """Return the facts about the count."""
@@ -163,7 +177,13 @@ class View:
         outer = self._outer(at)
         rank = self.mask.rank(outer)
         pairs = zip(self.mask.places(rank), outer, strict=True)
-        return {place: c for place, c in pairs if place is not ZERO}
+        places = {place: c for place, c in pairs if place is not ZERO}
+        return {self.mask.own_rank(outer): rank, **places}
+
+    def own_rank(self, at: Coordinates) -> Term:
+        """Return the rank of a true element: `back` replaces parts of it by the rank."""
+        outer = self._outer(at)
+        return substitute(self.rank(at), {self.mask.rank(outer): self.mask.own_rank(outer)})
 
 
 @dataclass(frozen=True)
@@ -195,6 +215,10 @@ class Reshaped(View):
     def back(self, at: Coordinates) -> dict[Term, Term]:
         """Return the equations ``place(rank(c)) = c`` for a true element, as replacements."""
         return self.other.back(self.outward(at))
+
+    def own_rank(self, at: Coordinates) -> Term:
+        """Return the rank of a true element: `back` replaces parts of it by the rank."""
+        return self.other.own_rank(self.outward(at))
 
 
 @dataclass(frozen=True)
