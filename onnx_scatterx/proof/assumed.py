@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 SIGN_OF_ZERO = "the sign of a zero does not count where Where, Min or Max chooses floats"
 SAME_BITS = "arithmetic on floats gives the same bits at any place in a tensor"
+SAME_ROWS = "a row multiplied by a stored matrix gives the same bits alone and among other rows"
 SAME_NAMES = "dims of inputs with the same name have the same size"
 SHORT_AXES = "every axis is shorter than 2^31"
 FEW_ARE_TRUE = "fewer than 2^31 elements of a mask are true"
@@ -17,7 +18,7 @@ ALWAYS_ASSUMED = (
     "inputs count on which the first model runs without graph optimizations, too",
     SHORT_AXES,
 )
-_FIRST = (SIGN_OF_ZERO, SAME_BITS, SAME_NAMES)
+_FIRST = (SIGN_OF_ZERO, SAME_BITS, SAME_ROWS, SAME_NAMES)
 _LAST = (*ALWAYS_ASSUMED[:2], INFERRED, SMALL_RESIZE, FEW_ARE_TRUE, SHORT_AXES)
 
 

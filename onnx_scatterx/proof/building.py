@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import onnx
 
-from onnx_scatterx.proof.assumed import SAME_NAMES
+from onnx_scatterx.proof.assumed import SAME_NAMES, SAME_ROWS
 from onnx_scatterx.proof.core.arithmetic import ZERO, integer
-from onnx_scatterx.proof.core.logic import FALSE, below
+from onnx_scatterx.proof.core.logic import FALSE
 from onnx_scatterx.proof.core.lookups import Contents, contents
 from onnx_scatterx.proof.core.masks import most
 from onnx_scatterx.proof.core.reading import (
@@ -37,8 +37,10 @@ from onnx_scatterx.proof.inference import (
     inferred,
     is_tensor,
     pointing,
+    positions,
 )
-from onnx_scatterx.proof.operators import OPERATORS, refused
+from onnx_scatterx.proof.opaque import Equal, Key, Opaque, Read, like
+from onnx_scatterx.proof.operators import BY_ROWS, OPERATORS, refused
 from onnx_scatterx.proof.operators.elementwise import assumed, unrounded
 from onnx_scatterx.proof.operators.scatters import scatterx
 
@@ -50,8 +52,6 @@ MARKED = ("opaque", "opaque size")
 
 SizeKey = str | tuple[str, int]
 """The key of a size: the name of a dim, or an input and an axis."""
-
-Equal = Callable[[Tensor, Tensor], bool]
 
 
 def shown(key: SizeKey) -> str:
@@ -76,20 +76,6 @@ class Scope(dict[str, Tensor]):
 
 
 @dataclass
-class Opaque:
-    """A node that is an unknown function of its inputs and of the values that it captures.
-
-    ``stored`` says which of these values are constants of the model: a runtime may pack constants.
-    """
-
-    node: Node
-    read: tuple[Tensor | None, ...]
-    outputs: list[Tensor]
-    reason: str
-    stored: tuple[bool, ...]
-
-
-@dataclass
 class Builder:
     """Builds tensors from nodes, for both models in turn.
 
@@ -100,11 +86,11 @@ class Builder:
 
     world: World
     sizes: dict[SizeKey, Term] = field(default_factory=dict)
-    made: dict[tuple[Any, ...], list[Tensor]] = field(default_factory=dict)
+    made: dict[Key, list[Tensor]] = field(default_factory=dict)
     opaque: list[Opaque] = field(default_factory=list)
     fixed: dict[SizeKey, int] = field(default_factory=dict)
     trusted: bool = True
-    removed: dict[tuple[Any, ...], str] = field(default_factory=dict)
+    removed: dict[Key, str] = field(default_factory=dict)
     _alive: list[Any] = field(default_factory=list)
     refused: str = ""
     _constants: dict[Contents, Tensor] = field(default_factory=dict)
@@ -185,16 +171,13 @@ class Builder:
         while inputs and inputs[-1] is None:
             inputs = inputs[:-1]
         captured = tuple(scope[n] for n in node.captured)
-        key = (node.kind, tuple(map(id, inputs)), tuple(map(id, captured)))
+        key: Key = (node.kind, tuple(map(id, inputs)), tuple(map(id, captured)))
         outputs = self.made.get(key)
         if outputs is None:
             outputs = self._made(node, inputs, scope, equal)
             self.made[key] = outputs
             self._alive.append((inputs, captured))
-            if self.world.owing:
-                self.world.assume(assumed(node, outputs))
-            else:
-                self.removed[key] = assumed(node, outputs)
+            self._note(key, node, outputs)
         elif self.world.owing:
             self.removed.pop(key, None)
         opaque = self._opaque.get(id(outputs))
@@ -207,10 +190,31 @@ class Builder:
         if id(outputs) in self._branches:
             scope.bodies[next(filter(None, node.outputs), "")] = self._branches[id(outputs)]
 
+    def _note(self, key: Key, node: Node, outputs: list[Tensor]) -> None:
+        """Note the assumption about a node that the other model may not have."""
+        made = self._opaque.get(id(outputs))
+        if made is not None and made.node is not node:  # an equal node of the first model
+            self.removed.pop(made.key, None)
+            return
+        text = SAME_ROWS if made is not None and not made.reason else assumed(node, outputs)
+        if self.world.owing:
+            self.world.assume(text)
+        else:
+            self.removed[key] = text
+
     def _made(
         self, node: Node, inputs: tuple[Tensor | None, ...], scope: Scope, equal: Equal | None
     ) -> list[Tensor]:
+        captured = tuple(scope[n] for n in node.captured)
+        read = (*inputs, *captured)
+        by_rows = node.standard and node.op in BY_ROWS
+        if by_rows and equal is not None:
+            other = like(node, read, self.opaque, equal, self._stored)
+            if other is not None:
+                return other.outputs
         operator = OPERATORS.get(node.op) if node.standard else None
+        if by_rows and not all(_stored(node, scope)[1:2]):
+            operator = None
         debts, reason = len(self.world.debts), f"operator {node.op} is not modelled"
         try:
             if node.op == "If" and node.standard:
@@ -223,7 +227,10 @@ class Builder:
                 wrong = refused(node, inputs)
                 if wrong:
                     raise UnsupportedError(wrong)
-                return operator(node, inputs, self.world)
+                outputs = operator(node, inputs, self.world)
+                if by_rows:
+                    self._add(node, read, outputs, "", scope)
+                return outputs
         except WorkSpentError:
             raise
         except INVALID as error:
@@ -232,20 +239,24 @@ class Builder:
         except UnsupportedError as error:
             reason = f"{node.op}: {error}" if node.op not in str(error) else str(error)
             del self.world.debts[debts:]
-        captured = tuple(scope[n] for n in node.captured)
-        read = (*inputs, *captured)
         if equal is not None:
-            for other in (o for o in self.opaque if o.node.kind == node.kind):
+            other = like(node, read, self.opaque, equal, self._stored)
+            if other is not None:
+                return other.outputs
+            if any(o.node.kind == node.kind for o in self.opaque):
                 reason = f"{node.op}: its inputs are not proven to be the same in the first model"
-                if _alike(other.read, read, equal, self._stored):
-                    return other.outputs
         if self.world.owing:
             self.world.debts.append(Debt(FALSE, reason))
         outputs = self._unknown(node, inputs)
+        self._add(node, read, outputs, reason, scope)
+        return outputs
+
+    def _add(
+        self, node: Node, read: Read, outputs: list[Tensor], reason: str, scope: Scope
+    ) -> None:
         made = Opaque(node, read, outputs, reason, _stored(node, scope))
         self.opaque.append(made)
         self._opaque[id(outputs)] = made
-        return outputs
 
     def _branch(
         self,
@@ -298,28 +309,13 @@ class Builder:
                 )
             outputs.append(Tensor(dtype, known, define))
             if along is not None and known is not None:
-                self.world.hold(outputs[-1], _below(along))
+                self.world.hold(outputs[-1], positions(node, outputs[-1], along))
         return outputs
 
 
 def _trains(node: Node, scope: Scope) -> bool:
     mode = scope[node.inputs[2]]
     return mode.at(tuple(ZERO for _ in mode.shape)) is not FALSE
-
-
-def _below(limit: Term) -> Callable[[Coordinates, Term], Term]:
-    return lambda _, element: below(element, limit)
-
-
-Read = tuple[Tensor | None, ...]
-
-
-def _alike(one: Read, other: Read, equal: Equal, stored: set[int]) -> bool:
-    """Return whether two nodes read equal values. Different constants that are stored differ."""
-    pairs = list(zip(one, other, strict=False))
-    if len(one) != len(other) or any(a is not b and {id(a), id(b)} <= stored for a, b in pairs):
-        return False
-    return all(a is b or (a is not None and b is not None and equal(a, b)) for a, b in pairs)
 
 
 def _stored(node: Node, scope: Scope) -> tuple[bool, ...]:

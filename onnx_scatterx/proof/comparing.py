@@ -28,6 +28,7 @@ from onnx_scatterx.proof.core.terms import (
 from onnx_scatterx.proof.core.world import World
 
 _MOST, _CHUNK = 6000, 64
+_SCATTERS = {"ScatterND", "ScatterElements"}
 
 
 @dataclass(frozen=True)
@@ -190,10 +191,17 @@ def paired(first: Graph, second: Graph) -> dict[str, str]:
 
 
 def _upwards(theirs: Maker | None, mine: Maker, pairs: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield pairs of inputs, if the makers of a pair of values are nodes of one kind."""
-    if theirs is None or theirs[1] != mine[1] or theirs[0].kind != mine[0].kind:
+    """Yield pairs of inputs, if the makers of a pair of values are nodes of one kind.
+
+    If a scatter became a Where, what the Where keeps may be the data of the scatter.
+    """
+    if theirs is None:
         return
     a, b = theirs[0], mine[0]
+    if a.op in _SCATTERS and b.op == "Where":
+        yield from ((name, a.inputs[0]) for name in b.inputs[2:] if name not in pairs)
+    if theirs[1] != mine[1] or a.kind != b.kind:
+        return
     for old, new in zip((*a.inputs, *a.captured), (*b.inputs, *b.captured), strict=False):
         if old and new and new not in pairs:
             yield new, old

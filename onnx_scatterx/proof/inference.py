@@ -7,7 +7,7 @@ input, for an Einsum that broadcasts, and for a Resize that rounds, ONNX infers 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import ml_dtypes
 import numpy as np
@@ -15,9 +15,9 @@ import onnx
 
 from onnx_scatterx.proof.assumed import SMALL_RESIZE
 from onnx_scatterx.proof.core.arithmetic import ZERO, divide, integer, number
-from onnx_scatterx.proof.core.logic import at_most
+from onnx_scatterx.proof.core.logic import at_most, below, both, either, equal, negation
 from onnx_scatterx.proof.core.reading import Node
-from onnx_scatterx.proof.core.tensor import Tensor
+from onnx_scatterx.proof.core.tensor import Coordinates, Tensor
 from onnx_scatterx.proof.core.terms import Term
 from onnx_scatterx.proof.core.types import dtype_name
 from onnx_scatterx.proof.core.world import World
@@ -31,6 +31,8 @@ BELIEVED = {
     *("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean"),
     *("ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare", "Softmax", "Trilu"),
 }
+
+_FEW = 16
 
 _REFUSED = (
     *(onnx.shape_inference.InferenceError, onnx.defs.SchemaError, onnx.checker.ValidationError),
@@ -52,6 +54,25 @@ def pointing(node: Node, k: int, inputs: Sequence[Tensor | None]) -> Term | None
         return None
     axis = node.get("axis", -1 if node.op == "TopK" else 0)
     return a.dims[axis] if -a.rank <= axis < a.rank else None
+
+
+def positions(node: Node, output: Tensor, length: Term) -> Callable[[Coordinates, Term], Term]:
+    """Return what is known of an output's elements, which are positions on an axis.
+
+    They are below its ``length``. TopK names each position once: this is known if it names few.
+    """
+    axis = node.get("axis", -1) % output.rank
+    count = number(output.shape[axis]) if node.op == "TopK" else None
+    others = range(count) if count is not None and count <= _FEW else ()
+
+    def fact(at: Coordinates, element: Term) -> Term:
+        known = [below(element, length)]
+        for other in map(integer, others):
+            there = output.at((*at[:axis], other, *at[axis + 1 :]))
+            known.append(either(equal(at[axis], other), negation(equal(element, there))))
+        return both(*known)
+
+    return fact
 
 
 def inferred(

@@ -94,8 +94,8 @@ def judged(
     expected = run(model, feed)
     with deep():
         world, builder, graph, inputs, scope = _built(model)
-        if builder.opaque:
-            return builder.opaque[0].reason
+        if reasons := [o.reason for o in builder.opaque if o.reason]:
+            return reasons[0]
         given = [fact for name, array in feed.items() for fact in bound(inputs[name], array)]
         given += more(world)
         assert world.solver.satisfiable(given).status == "possible", "the facts exclude this run"

@@ -199,7 +199,7 @@ class Inversion:
             self.world.assume("the last of colliding updates wins")
         self.masks[axis] = placing
         chosen = list(placing.among.values())
-        self._solved(axis, lambda c, _: placing.view.rank(self._in_mask(placing, c)), chosen)
+        self._solved(axis, lambda c, _: placing.view.own_rank(self._in_mask(placing, c)), chosen)
         return True
 
     def _in_mask(self, placing: Placing, c: Sequence[Term]) -> Coordinates:
@@ -241,7 +241,7 @@ class Inversion:
         for j, column in enumerate(self.columns):
             if j not in self.certain and not self.free:
                 tests.append(equal(substitute(column, known), c[j]))
-        return Origin(both(*tests), point, simpler)
+        return Origin(substitute(both(*tests), simpler), point, simpler)
 
     def _search(self, c: Sequence[Term], solved: dict[int, Term]) -> Term:
         """Return whether an element has an update, and put the last update into ``solved``.

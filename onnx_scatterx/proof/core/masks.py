@@ -8,7 +8,7 @@ For a mask m of n elements in row-major order, with N of them true:
 NonZero returns the places, the sum of the mask is N, its running sum is the rank. Masks that are
 known to be equal share these functions, even if their shapes differ. If a mask does not change
 along its last axes, it is treated as a mask without these axes, in which each true element counts
-for all elements along them.
+for all elements along them. Such a mask in another shape is a `Reshaped` view.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from onnx_scatterx.proof.core.tensor import (
     remapped,
     unflattened,
 )
-from onnx_scatterx.proof.core.terms import LARGEST_SIZE, Term, apply, walk
+from onnx_scatterx.proof.core.terms import LARGEST_SIZE, Term, apply, substitute, walk
 from onnx_scatterx.proof.core.witnesses import Definition
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 
 
 _MOST_ROUNDS = 8
+_BEHIND = 2**64  # more than a tensor has elements
 
 
 def _as_it_is(at: Coordinates) -> Coordinates:
@@ -81,6 +82,8 @@ class Mask:
 
     def places(self, p: Term) -> Coordinates:
         """Return the coordinates of the p-th true element."""
+        if p.op == "apply" and p.data == (self._own_rank,):
+            return p.args
         return tuple(
             ZERO if d is ONE else apply(f"place {self.name} {k}", (p,), "integer", 0, most(d))
             for k, d in enumerate(self.dims)
@@ -89,6 +92,17 @@ class Mask:
     def rank(self, at: Coordinates) -> Term:
         """Return how many elements before this one are true."""
         return apply(f"rank {self.name}", at, "integer", 0, LARGEST_SIZE)
+
+    def own_rank(self, at: Coordinates) -> Term:
+        """Return the rank of a true element, as a term r with ``place(r) = at``.
+
+        If the element is not true, this is some number behind all ranks.
+        """
+        return apply(self._own_rank, at, "integer", 0, _BEHIND)
+
+    @property
+    def _own_rank(self) -> str:
+        return f"own rank {self.name}"
 
     def count_facts(self, count: Term) -> list[Term]:
         """Return the facts about the count."""
@@ -163,7 +177,48 @@ class View:
         outer = self._outer(at)
         rank = self.mask.rank(outer)
         pairs = zip(self.mask.places(rank), outer, strict=True)
-        return {place: c for place, c in pairs if place is not ZERO}
+        places = {place: c for place, c in pairs if place is not ZERO}
+        return {self.mask.own_rank(outer): rank, **places}
+
+    def own_rank(self, at: Coordinates) -> Term:
+        """Return the rank of a true element: `back` replaces parts of it by the rank."""
+        outer = self._outer(at)
+        return substitute(self.rank(at), {self.mask.rank(outer): self.mask.own_rank(outer)})
+
+
+@dataclass(frozen=True)
+class Reshaped(View):
+    """A tensor of shape ``dims`` whose elements are those of another view in row-major order.
+
+    ``outward`` maps coordinates to those of ``other``, and ``inward`` maps them back.
+    """
+
+    other: View
+
+    @property
+    def count(self) -> Term:
+        """The number of true elements."""
+        return self.other.count
+
+    def places(self, p: Term) -> Coordinates:
+        """Return the coordinates of the p-th true element."""
+        return self.inward(self.other.places(p))
+
+    def rank(self, at: Coordinates) -> Term:
+        """Return how many elements before this one are true."""
+        return self.other.rank(self.outward(at))
+
+    def true(self, at: Coordinates) -> Term:
+        """Return whether an element is true."""
+        return self.other.true(self.outward(at))
+
+    def back(self, at: Coordinates) -> dict[Term, Term]:
+        """Return the equations ``place(rank(c)) = c`` for a true element, as replacements."""
+        return self.other.back(self.outward(at))
+
+    def own_rank(self, at: Coordinates) -> Term:
+        """Return the rank of a true element: `back` replaces parts of it by the rank."""
+        return self.other.own_rank(self.outward(at))
 
 
 @dataclass(frozen=True)
@@ -211,6 +266,7 @@ class Masks:
     world: World
     known: list[Mask] = field(default_factory=list)
     views: list[View] = field(default_factory=list)
+    _lengths: dict[str, Term] = field(default_factory=dict)  # of the axes that places point along
     _in_vain: int = 0  # Z3's work for questions without an answer
 
     def view(self, dims: tuple[Term, ...], at: Callable[[Coordinates], Term]) -> View:
@@ -228,12 +284,28 @@ class Masks:
                 view = View(match.mask, dims, inner, match.outward, match.inward)
                 break
         else:
-            mask = Mask(str(len(self.known)), outer, own)
-            self.known.append(mask)
-            self._define(mask)
-            view = View(mask, dims, inner, _as_it_is, _as_it_is)
+            reshaped = self._reshaped(dims, at)
+            if reshaped is not None:
+                view = reshaped
+            else:
+                mask = Mask(str(len(self.known)), outer, own)
+                self.known.append(mask)
+                self._define(mask)
+                view = View(mask, dims, inner, _as_it_is, _as_it_is)
         self.views.append(view)
         return view
+
+    def _reshaped(self, dims: Coordinates, at: Callable[[Coordinates], Term]) -> Reshaped | None:
+        """Return a tensor as a known mask in another shape that does not change along axes."""
+        same = self.world.same
+        for view in self.views:
+            if not view.inner or not same(multiply(*dims), multiply(*view.dims)):
+                continue
+            outward, inward = remapped(dims, view.dims, same), remapped(view.dims, dims, same)
+            points = Tensor("bool", dims, at).points("mask")
+            if self._follows(equal(at(points), view.true(outward(points)))):
+                return Reshaped(view.mask, dims, (), outward, inward, view)
+        return None
 
     def placing(self, p: Term, columns: Mapping[int, Term], length: Term) -> Placing | None:
         """Return columns as the p-th place of a mask with ``length`` true elements, or None."""
@@ -246,6 +318,13 @@ class Masks:
                 left = [k for k in axes if k not in among]
                 return Placing(view, among, [dict(zip(left, r, strict=True)) for r in rounds])
         return None
+
+    def points_along(self, term: Term) -> Term | None:
+        """Return the length of the axis along which a place of a mask points; None for others.
+
+        The places of the true elements are below this length, as their definition says.
+        """
+        return self._lengths.get(term.data[0]) if term.op == "apply" else None
 
     def _cut(self, dims: tuple[Term, ...], at: Callable[[Coordinates], Term]) -> int:
         points = Tensor("bool", dims, at).points("mask")
@@ -281,6 +360,8 @@ class Masks:
     def _define(self, mask: Mask) -> None:
         define = self.world.witnesses.define
         define(f"count {mask.name}", Definition(mask.count_facts))
-        define(f"rank {mask.name}", Definition(mask.rank_facts))
+        beside = (mask.count,)
+        define(f"rank {mask.name}", Definition(mask.rank_facts, beside=beside))
         for k in range(len(mask.dims)):
-            define(f"place {mask.name} {k}", Definition(mask.place_facts))
+            define(f"place {mask.name} {k}", Definition(mask.place_facts, beside=beside))
+            self._lengths[f"place {mask.name} {k}"] = mask.dims[k]

@@ -168,7 +168,8 @@ class Solver:
 
     def _unknowns(self, term: Term) -> frozenset[Term]:
         if term not in self._anchors:
-            unknowns = (t for t in walk([term]) if t.op in ("variable", "apply"))
+            unknowns = {t for t in walk([term]) if t.op in ("variable", "apply")}
+            unknowns.update(*map(self.witnesses.beside, unknowns))
             self._anchors[term] = frozenset(unknowns)
         return self._anchors[term]
 

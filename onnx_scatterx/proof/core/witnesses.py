@@ -32,12 +32,14 @@ class Universal:
 class Definition:
     """The properties of a function: facts about a value, and facts for all points of an axis.
 
-    If the value is a point of an axis, ``limit`` returns the length of this axis.
+    If the value is a point of an axis, ``limit`` returns the length of this axis. ``beside`` are
+    other unknowns in the facts: what is known of them matters to questions that name the value.
     """
 
     facts: Callable[[Term], Iterable[Term]]
     universals: Callable[[Term], Iterable[Universal]] = lambda _: ()
     limit: Callable[[Term], Term] | None = None
+    beside: tuple[Term, ...] = ()
 
 
 _Pattern = tuple[Term, tuple[Term, ...], Callable[[tuple[Term, ...]], Term]]
@@ -57,6 +59,11 @@ class Witnesses:
     def define(self, name: str, definition: Definition) -> None:
         """Note the properties of a function."""
         self.definitions.setdefault(name, definition)
+
+    def beside(self, term: Term) -> tuple[Term, ...]:
+        """Return the other unknowns in the facts about the value of a function."""
+        definition = self.definitions.get(term.data[0]) if term.op == "apply" else None
+        return () if definition is None else definition.beside
 
     def attach(self, element: Term, at: Iterable[Term], fact: Term) -> None:
         """Add a fact about an element to every question that names an unknown in the element.

@@ -16,6 +16,7 @@ from onnx_scatterx.proof.core.logic import (
     negation,
 )
 from onnx_scatterx.proof.core.masks import Masks
+from onnx_scatterx.proof.core.rows import Rows
 from onnx_scatterx.proof.core.solver import Solver
 from onnx_scatterx.proof.core.tensor import Coordinates, Tensor
 from onnx_scatterx.proof.core.terms import Term, limit_of, walk
@@ -46,6 +47,7 @@ class World:
     masks: Masks = field(init=False)
     folds: Folds = field(init=False)
     witnesses: Witnesses = field(default_factory=Witnesses)
+    rows: Rows = field(default_factory=Rows)
     _decided: dict[Term, bool | None] = field(default_factory=dict)
     _names: dict[tuple[object, ...], str] = field(default_factory=dict)
     _alive: list[object] = field(default_factory=list)

@@ -9,10 +9,12 @@ from onnx_scatterx.proof.operators import (  # noqa: F401 - they enter their ope
     elementwise,
     gathers,
     movement,
+    products,
     reductions,
     scatters,
     slicing,
 )
+from onnx_scatterx.proof.operators.products import BY_ROWS
 from onnx_scatterx.proof.operators.registry import MOVING, OPERATORS, refused
 
-__all__ = ["MOVING", "OPERATORS", "refused"]
+__all__ = ["BY_ROWS", "MOVING", "OPERATORS", "refused"]

@@ -1,4 +1,4 @@
-"""Gather, GatherElements and GatherND: elements at computed positions."""
+"""Gather, GatherElements and GatherND: elements at computed positions; OneHot: computed ones."""
 
 from __future__ import annotations
 
@@ -16,8 +16,16 @@ from onnx_scatterx.proof.core.logic import (
 from onnx_scatterx.proof.core.reading import Node
 from onnx_scatterx.proof.core.tensor import Coordinates, Tensor
 from onnx_scatterx.proof.core.terms import Term, UnsupportedError
+from onnx_scatterx.proof.core.types import sort_of
 from onnx_scatterx.proof.core.world import World
-from onnx_scatterx.proof.operators.registry import Inputs, operator, positive, required
+from onnx_scatterx.proof.operators.registry import (
+    Inputs,
+    never,
+    operator,
+    positive,
+    required,
+    scalar,
+)
 
 
 def counted_from_front(index: Term, d: Term, world: World) -> Term:
@@ -56,8 +64,9 @@ def need_in_range(
     points = list(indices.points("index"))
     if column is not None:
         points[-1] = integer(column)
-    world.need_all(tuple(points), implies(read, in_range(indices.at(points), d)), what)
-    if world.owing:
+    index = indices.at(points)
+    world.need_all(tuple(points), implies(read, in_range(index, d)), what)
+    if world.owing or world.masks.points_along(index) is d:
         return
 
     def fact(at: Coordinates, element: Term) -> Term:
@@ -136,3 +145,23 @@ def gather_nd(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         return a.at((*at[:batch], *own, *at[outer:]))
 
     return [Tensor(a.dtype, (*indices.shape[:-1], *a.shape[batch + columns :]), define)]
+
+
+@operator("OneHot", moves=True)
+def one_hot(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    indices, depth, values = (required(inputs, i) for i in range(3))
+    if any(sort_of(t.dtype) != "integer" for t in (indices, depth)):
+        raise UnsupportedError("OneHot of floats")
+    if values.rank != 1:
+        never(world, "OneHot with other than a vector of two values")
+    world.need(equal(values.shape[0], integer(2)), "OneHot: there are two values")
+    length = scalar(depth, world, "OneHot: the depth is a number")
+    world.need(below(ZERO, length), "OneHot: the depth is positive")
+    axis = positive(node.get("axis", -1), indices.rank + 1)
+    off, on = (values.at((integer(i),)) for i in range(2))
+
+    def define(at: Coordinates) -> Term:
+        index = indices.at((*at[:axis], *at[axis + 1 :]))
+        return choose(equal(counted_from_front(index, length, world), at[axis]), on, off)
+
+    return [Tensor(values.dtype, (*indices.shape[:axis], length, *indices.shape[axis:]), define)]

@@ -6,6 +6,8 @@ import functools
 import math
 from collections.abc import Callable, Iterable
 
+import numpy as np
+
 from onnx_scatterx.proof.assumed import FEW_ARE_TRUE
 from onnx_scatterx.proof.core.arithmetic import (
     ONE,
@@ -43,6 +45,7 @@ from onnx_scatterx.proof.core.types import range_of, sort_of
 from onnx_scatterx.proof.core.witnesses import Definition, Universal
 from onnx_scatterx.proof.core.world import World
 from onnx_scatterx.proof.operators.elementwise import binary
+from onnx_scatterx.proof.operators.few_floats import Elements, reduced_floats
 from onnx_scatterx.proof.operators.registry import (
     Inputs,
     axes_of,
@@ -155,10 +158,10 @@ def total(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     dims = _kept(node, a, axes)
     if view is not None:
         return [Tensor(a.dtype, dims, lambda _: view.count)]
-    if sort_of(a.dtype) != "integer":
-        raise UnsupportedError("ReduceSum of floats, in an order that is not known")
     read = _reading(node, a, axes)
     over = sorted(axes)
+    if sort_of(a.dtype) != "integer":
+        return [reduced_floats(node.op, dims, _few(node, a, axes), world)]
     x, nothing = a.at(a.points("summed")), neutral("add", a.dtype)
     most = max(-x.low, x.high) * math.prod(a.shape[k].high for k in over)
     if most > min(range_of(a.dtype)[1], 2**53):  # ONNX Runtime sums in float64, and clamps
@@ -189,6 +192,16 @@ def _reading(
     return read
 
 
+def _few(node: Node, a: Tensor, axes: set[int]) -> Elements:
+    """Return the function to the few elements that are reduced; UnsupportedError if many are."""
+    sizes = [number(a.shape[k]) or 0 for k in sorted(axes)]
+    if a.dtype != "float32" or not 0 < math.prod(sizes) <= _FEW:
+        raise UnsupportedError(f"{node.op} of floats, in an order that is not known")
+    read = _reading(node, a, axes)
+    box = [dict(zip(sorted(axes), map(integer, i), strict=True)) for i in np.ndindex(*sizes)]
+    return lambda at: [read(at, points) for points in box]
+
+
 def _result_axes(node: Node, a: Tensor, axes: set[int]) -> dict[int, int]:
     """Return for each axis that is not reduced its axis in the result."""
     left = [k for k in range(a.rank) if k not in axes]
@@ -217,6 +230,8 @@ def extreme(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     if axes is None:
         return [a]
     reduced = [k for k in sorted(axes) if a.shape[k] is not ONE]
+    if sort_of(a.dtype) == "data":
+        return [reduced_floats(node.op, _kept(node, a, axes), _few(node, a, axes), world)]
     if sort_of(a.dtype) != "integer" or len(reduced) > 1:
         raise UnsupportedError(f"{node.op} of other than integers along one axis")
     if any(d.low == 0 for d in a.shape):
