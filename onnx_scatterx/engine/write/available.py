@@ -21,6 +21,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import ElementOf, Scope
 from onnx_scatterx.engine.terms import Facts, Symbol, Term, as_numbers, term
+from onnx_scatterx.engine.write.spelled import weight
 from onnx_scatterx.engine.write.writer import Writer
 from onnx_scatterx.grouping import grouped
 
@@ -231,7 +232,7 @@ class ExistingValues:
         dim = self._dim(t)
         if dim is not None:
             value, axis = dim
-            return self.writer.weight("Shape", value, start=axis, end=axis + 1)
+            return weight(self.writer, "Shape", value, start=axis, end=axis + 1)
         element = self._element(t)
         return None if element is None else element.cost
 

@@ -72,6 +72,14 @@ def spelled(
     return None if here.is_same(node) else here
 
 
+def weight(w: Writer, op: str, x: ir.Value, **attributes: int) -> int:
+    """Return how many nodes a node of one input takes in the operator set."""
+    if is_settled(op, w.version, (*attributes,)):
+        return 1
+    other = in_set(as_given(op, [x], attributes), w.version, w.known_here)
+    return other.nodes if isinstance(other, Spelling) else 1
+
+
 def check_alike(w: Writer, here: Spelling) -> None:
     """Refuse a node of a function that the operator set of the model spells otherwise."""
     other = w.also_read_as

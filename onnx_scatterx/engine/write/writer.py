@@ -11,7 +11,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import Scope, Shape, TensorValue
-from onnx_scatterx.engine.spelling import Spelling, has, in_set, is_settled, since
+from onnx_scatterx.engine.spelling import Spelling, has, since
 from onnx_scatterx.engine.terms import Term
 from onnx_scatterx.engine.write.abstract_values import AbstractValues, Attributes, frozen
 from onnx_scatterx.engine.write.forms import other_form
@@ -128,13 +128,6 @@ class Writer(Operators):
     def runs(self, op: str, dtype: ir.DataType) -> bool:
         """Return whether ONNX Runtime runs an operator on an element type, or on a wider one."""
         return op not in KERNELS or has_kernel(op, self.version, self.wider.get(dtype, dtype))
-
-    def weight(self, op: str, x: ir.Value, **attributes: int) -> int:
-        """Return how many nodes a node of one input takes in the operator set."""
-        if is_settled(op, self.version, (*attributes,)):
-            return 1
-        other = in_set(as_given(op, [x], attributes), self.version, self.known_here)
-        return other.nodes if isinstance(other, Spelling) else 1
 
     def resolve(self, value: ir.Value) -> ir.Value:
         """Return the replacement of a value; plans are made before anything is committed."""

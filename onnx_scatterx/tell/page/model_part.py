@@ -14,6 +14,7 @@ from onnx_scatterx.grouping import grouped
 from onnx_scatterx.operators import SCATTERS
 from onnx_scatterx.tell.entries import Action, Entry, EntryDetail, ScatterReport
 from onnx_scatterx.tell.kept_advice import Advice, Way
+from onnx_scatterx.tell.outcome import outcome
 from onnx_scatterx.tell.page.environment import Figure, Figures
 from onnx_scatterx.tell.page.map_figure import graph_figure, map_figures
 from onnx_scatterx.tell.page.to_do import Task, to_do
@@ -190,9 +191,9 @@ class ModelPart:
         return to_do(self.report, differs=compared is not None and not compared.same)
 
     @property
-    def is_done(self) -> bool:
-        """Whether nothing is left to do."""
-        return self.tasks[0].why.startswith("nothing")
+    def outcome(self) -> str:
+        """Whether the target takes all of the result, or what is left, in one sentence."""
+        return outcome(self.report)
 
     @property
     def colliding(self) -> dict[str, list[Card]]:

@@ -1,4 +1,4 @@
-"""What is left to do, on the first screen of a page: commands that were tried, or nothing."""
+"""What is left to do, on the first screen of a page: commands that were tried."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class Task(NamedTuple):
 
 
 def to_do(report: Report, *, differs: bool = False) -> list[Task]:
-    """Return what is left to do about a result, or in one task why there is nothing.
+    """Return what is left to do about a result.
 
     >>> to_do(Report("npu", (), 9, 5, has_profile=True))
-    [Task(why='nothing', command='', condition='')]
+    []
     """
     if differs:
         return [Task("do not use the result: its outputs differ from those of the model")]
@@ -55,5 +55,3 @@ def _without_commands(report: Report) -> Iterator[str]:
         noun = "scatter" if all(isinstance(entry, ScatterReport) for entry in kept) else "node"
         count = f"1 {noun} is kept" if len(kept) == 1 else f"{len(kept)} {noun}s are kept"
         yield f"{f'{report.target} refuses a part of it' if refused else count}: {tried}"
-        return
-    yield "nothing but to run `optimize`" if report.planned else "nothing"
