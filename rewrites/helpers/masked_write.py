@@ -15,7 +15,8 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.rules import Context, Reducer, made_by, refuse_unless
-from onnx_scatterx.rewrites.helpers.masks import Masked, fitting, is_one_of, over_axes, placed
+from onnx_scatterx.rewrites.helpers.mask_shares import is_one_of
+from onnx_scatterx.rewrites.helpers.masks import Masked, fitting, over_axes, placed
 from onnx_scatterx.rewrites.helpers.row_functions import whole_of
 from onnx_scatterx.rewrites.helpers.whole import Whole, written
 from onnx_scatterx.rewrites.helpers.whole_rows import WholeRows
@@ -43,7 +44,7 @@ def whole_rows(by_mask: Masked, context: Context, *, counts: bool = False) -> Wh
 def written_by_mask(by_mask: Masked, rows: WholeRows, updates: Whole) -> ir.Value:
     """Write a masked write of updates that are tensors of all rows."""
     s, context = by_mask.scatter, rows.context
-    w, others = context.writer, [c for c, _ in by_mask.others]
+    w, others = context.writer, by_mask.beside
     reduction = Reducer(w, s.reduction, s.dtype)
     dims = [r for r in by_mask.unnamed if r in updates.dims and len(by_mask.rounds) > 1]
     updates = updates.narrow or updates

@@ -49,6 +49,8 @@ class RowRead:
     old: Shape
     new: Shape
     order: tuple[int | None, ...]
+    at: tuple[tuple[int, int], ...] = ()
+    """Axes of the data of which one position is read, and the position."""
 
     @property
     def dims(self) -> tuple[int, ...]:
@@ -59,6 +61,16 @@ class RowRead:
         """Return the tensor of all rows, as it is before nodes that only move its axes."""
         read = self.read
         make = partial(given, read.data)
+        if self.at:
+            return Whole(
+                partial(self._cut, context),
+                read.dtype,
+                self.axis,
+                self.dims,
+                self.new,
+                self.order,
+                is_read=True,
+            )
         whole = Whole(make, read.dtype, self.axis, self.dims, self.new, self.order, is_read=True)
         keeps = len(self.old) == len(self.new)
         data = read.data if keeps else _in_shape(read.data, self.new, read.facts, context)
@@ -71,6 +83,14 @@ class RowRead:
 
         return replace(whole, make=reshaped)
 
+    def _cut(self, context: Context, _: list[ir.Value]) -> ir.Value:
+        """Write the data at the positions that are read."""
+        w, dtype = context.writer, self.read.dtype
+        axes, starts = zip(*self.at, strict=True)
+        ends = [i + 1 for i in starts]
+        x = w.slice(self.read.data, dtype, axes, starts, ends, [1] * len(axes))
+        return context.numbers.reshape(x, dtype, self.old, self.new, self.read.facts)
+
 
 def row_read(node: ir.Node, axis: int, extents: Shape, context: Context) -> RowRead:
     """Return a node that reads rows by a mask of some extents, or refuse."""
@@ -79,7 +99,12 @@ def row_read(node: ir.Node, axis: int, extents: Shape, context: Context) -> RowR
     assert isinstance(read, Gather)
     labels: list[tuple[str, int] | None] = []  # of each axis of the source
     old, new, rows = list[Term](), list[Term](), list[Row]()
+    at: list[tuple[int, int]] = []
     for c, target, size in read.by_axis():
+        if target.constant is not None and size.constant != 1:
+            refuse_unless(read.nonnegative[c] and read.facts.is_nonnegative(size - target - 1))
+            at.append((c, target.constant))
+            target, size = term(0), term(1)  # of what is cut
         old.append(size)
         if axis in target.coords:
             found = _rows(target, size, axis, extents, read.facts, context)
@@ -101,7 +126,7 @@ def row_read(node: ir.Node, axis: int, extents: Shape, context: Context) -> RowR
     absent = (n for label, n in zip(wanted, sizes, strict=True) if label not in places)
     refuse_unless(all(n.constant == 1 for n in absent))
     order = tuple(map(places.get, wanted))
-    return RowRead(read, axis, tuple(rows), tuple(old), tuple(new), order)
+    return RowRead(read, axis, tuple(rows), tuple(old), tuple(new), order, tuple(at))
 
 
 def _rows(

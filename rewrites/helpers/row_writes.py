@@ -110,6 +110,7 @@ class RowsAmong(WholeRows):
 
     def _source(self, read: RowRead) -> Whole:
         """Return all rows of the chosen rows that are read."""
+        refuse_unless(not read.at)
         x = self._among.of(read.read.data, granted(read.order[read.axis]))
         order: list[int | None] = []
         for i, d in enumerate(read.order):

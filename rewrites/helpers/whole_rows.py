@@ -39,6 +39,7 @@ from onnx_scatterx.engine.rules import (
     refuse_unless,
     term,
 )
+from onnx_scatterx.rewrites.helpers.mask_shares import share_of
 from onnx_scatterx.rewrites.helpers.masks import (
     Mask,
     as_bools,
@@ -47,7 +48,6 @@ from onnx_scatterx.rewrites.helpers.masks import (
     mask_under,
     repeats,
     row_of,
-    share_of,
 )
 from onnx_scatterx.rewrites.helpers.row_reads import RowRead, given, row_read
 from onnx_scatterx.rewrites.helpers.whole import Has, Whole
@@ -119,8 +119,10 @@ class WholeRows:
         return self.shape(value)
 
     def is_other(self, value: ir.Value) -> bool:
-        """Return whether a value may have another shape if no row is chosen."""
-        return self.shape(value) != self.context.known(value).shape
+        """Return whether a value may have another size if no row is chosen, beside the rows."""
+        pairs = zip(self.context.known(value).dims, self.shape(value), strict=True)
+        count = self.mask.count.leaves()
+        return any(a != b and count.isdisjoint(b.leaves()) for a, b in pairs)
 
     def dtype(self, value: ir.Value) -> ir.DataType:
         """Return the element type of a value, or refuse."""

@@ -14,7 +14,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.operators import OPERATORS, Rows
-from tests.helpers.pair import SESSIONS, agree, rejections
+from tests.helpers.pair import SESSIONS, Pair, agree, rejections
 from tests.helpers.support import nodes, parse
 
 TARGET = "standard, avoid = ['NonZero', 'GatherND']"
@@ -290,3 +290,33 @@ def test_nodes_that_nothing_needs_keep_no_choice() -> None:
     result = onnx_scatterx.optimize(model, target=TARGET).model
     assert {n.op_type for n in nodes(result)} == {"Neg", "Unsqueeze", "Where"}
     assert "other" in {n.output[0] for n in nodes(result)}  # it reads no choice
+
+
+BESIDE = {
+    "one column": "r = GatherND (x, i) u = Neg (r) y = ScatterND (x, i, u)",
+    "one column, added": 'r = GatherND (h, i) y = ScatterND <reduction = "add"> (x, i, r)',
+    "one number": "s1 = Shape <end = 1> (i0) u = Expand (five, s1) y = ScatterND (x, i, u)",
+    "a function of rows": """r = GatherND (h, i0) u = ReduceSum <keepdims = 0> (r, one)
+        y = ScatterND (x, i, u)""",
+    "one row": """t = Transpose (x) j = Concat <axis = 1> (c, i0) r = GatherND (t, j)
+        u = Neg (r) z = ScatterND (t, j, u) y = Transpose (z)""",
+}
+
+
+@pytest.mark.parametrize("lines", BESIDE.values(), ids=BESIDE)
+@pytest.mark.parametrize("size", ["6", "N"])
+def test_constant_positions_beside_a_mask(lines: str, size: str) -> None:
+    model = parse(f"""g (float[{size},4] x, float[{size},4] h, bool[{size}] m) =>
+        (float[{size},4] y)
+        <int64[1,1] two = {{2}}, float[1] five = {{5.0}}, int64[1] one = {{1}}> {{
+        nz = NonZero (m) i0 = Transpose (nz) s = Shape (i0) c = Expand (two, s)
+        i = Concat <axis = 1> (i0, c) {lines} }}""")
+    result = onnx_scatterx.optimize(model, target=TARGET, last_bits=True).model
+    left = {n.op_type for n in nodes(result)}
+    assert left.isdisjoint({"NonZero", "GatherND", "ScatterND"})
+    assert len(nodes(result)) <= 11
+    pair = Pair(model, result)
+    for share in (0.0, 0.5, 1.1):
+        rng = np.random.default_rng(7)
+        x, h = (rng.integers(-9, 9, (6, 4)).astype("f4") for _ in range(2))
+        assert pair.accepts({"x": x, "h": h, "m": rng.random(6) < share})
