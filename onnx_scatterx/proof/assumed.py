@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 SIGN_OF_ZERO = "the sign of a zero does not count where Where, Min or Max chooses floats"
+ZEROS_ADDED = "the sign of a zero does not count where ReduceSum adds zeros to it"
 SAME_BITS = "arithmetic on floats gives the same bits at any place in a tensor"
 SAME_ROWS = "a row multiplied by a stored matrix gives the same bits alone and among other rows"
 SAME_NAMES = "dims of inputs with the same name have the same size"
@@ -18,7 +19,7 @@ ALWAYS_ASSUMED = (
     "inputs count on which the first model runs without graph optimizations, too",
     SHORT_AXES,
 )
-_FIRST = (SIGN_OF_ZERO, SAME_BITS, SAME_ROWS, SAME_NAMES)
+_FIRST = (SIGN_OF_ZERO, ZEROS_ADDED, SAME_BITS, SAME_ROWS, SAME_NAMES)
 _LAST = (*ALWAYS_ASSUMED[:2], INFERRED, SMALL_RESIZE, FEW_ARE_TRUE, SHORT_AXES)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from onnx_scatterx.proof.core.arithmetic import ZERO
 from onnx_scatterx.proof.core.folds import Folds
+from onnx_scatterx.proof.core.known_masks import Masks
 from onnx_scatterx.proof.core.logic import (
     FALSE,
     TRUE,
@@ -15,7 +16,6 @@ from onnx_scatterx.proof.core.logic import (
     inside,
     negation,
 )
-from onnx_scatterx.proof.core.masks import Masks
 from onnx_scatterx.proof.core.rows import Rows
 from onnx_scatterx.proof.core.solver import Solver
 from onnx_scatterx.proof.core.tensor import Coordinates, Tensor

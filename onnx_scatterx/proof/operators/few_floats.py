@@ -2,7 +2,7 @@
 
 The greatest of literals is a literal. A sum of which at most one summand is not the literal +0 is
 this summand: then no step rounds, in whatever order. If this summand is -0, the sum is +0. So the
-sum needs the assumption that the sign of a zero does not count. Other results are not known.
+sum needs assumptions that the sign of a zero does not count. Other results are not known.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from onnx_scatterx.proof.assumed import SIGN_OF_ZERO
+from onnx_scatterx.proof.assumed import SIGN_OF_ZERO, ZEROS_ADDED
 from onnx_scatterx.proof.core.folds import parted
 from onnx_scatterx.proof.core.logic import both, by_case, choose, negation
 from onnx_scatterx.proof.core.tensor import Coordinates, Tensor
@@ -76,6 +76,7 @@ def _sum_of_one(elements: Sequence[Term], *, world: World) -> Term | None:
     if len(parts) < 2 or not world.known(both(*(negation(both(a, b)) for a, b in pairs))):
         return None
     world.assume(SIGN_OF_ZERO)
+    world.assume(ZEROS_ADDED)
     made = nothing
     for holds, value in reversed(parts):
         made = choose(holds, value, made)

@@ -4,12 +4,15 @@ The order of the additions within a row is not known, so the function is unknown
 equal rows multiplied by the same stored matrix give equal rows, wherever they stand and however
 many others there are. For a matrix that is stored, this is so in ONNX Runtime 1.32: it packs the
 matrix when it loads the model, and multiplies each row by the packed blocks in the same order.
-`tests/proof/test_rows.py` compares the bits. Other products are not modelled, because they differ:
-a matrix that is computed, even by an Identity, or has more than two axes, is not packed, and a
-single row is then multiplied by another function; float64 is not packed.
+`tests/proof/test_rows.py` compares the bits; they were measured on x86-64. Other products are not
+modelled, because they differ: a matrix that is computed, even by an Identity, or has more than two
+axes, is not packed, and a single row is then multiplied by another function; float64 is not packed.
 """
 
 from __future__ import annotations
+
+import functools
+from collections.abc import Callable
 
 from onnx_scatterx.proof.core.arithmetic import ONE, number
 from onnx_scatterx.proof.core.logic import either, equal
@@ -37,11 +40,11 @@ def matmul(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     world.need(equal(a.shape[-1], inner), "MatMul: the matrices fit")
     function = ("MatMul", world.name(b, ()))
 
-    def define(at: Coordinates) -> Term:
-        row = world.rows.function(function, lambda k: a.at((*at[:-1], k)), inner, at[:-1])
-        return row(at[-1])
+    @functools.cache
+    def row(lead: Coordinates) -> Callable[..., Term]:
+        return world.rows.function(function, lambda k: a.at((*lead, k)), inner, lead)
 
-    return [Tensor(a.dtype, (*a.shape[:-1], width), define)]
+    return [Tensor(a.dtype, (*a.shape[:-1], width), lambda at: row(at[:-1])(at[-1]))]
 
 
 @operator("Gemm")
@@ -59,12 +62,14 @@ def gemm(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         _need_broadcast(added, dims, world)
     function = ("Gemm", node.flavour, world.name(b, ()))
 
-    def define(at: Coordinates) -> Term:
-        def element(k: Term) -> Term:
-            return a.at((k, at[0]) if turned else (at[0], k))
+    @functools.cache
+    def row(m: Term) -> Callable[..., Term]:
+        return world.rows.function(
+            function, lambda k: a.at((k, m) if turned else (m, k)), inner, [m]
+        )
 
-        row = world.rows.function(function, element, inner, at[:1])
-        return row(at[1], *([] if added is None else [read(added, dims, at, world)]))
+    def define(at: Coordinates) -> Term:
+        return row(at[0])(at[1], *([] if added is None else [read(added, dims, at, world)]))
 
     return [Tensor(a.dtype, dims, define)]
 
