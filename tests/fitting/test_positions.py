@@ -137,6 +137,18 @@ def test_numbers_of_fixed_sizes_and_metadata() -> None:
     assert_same(model, result.model, [feed])
 
 
+@pytest.mark.parametrize("target", [SORTED, MERGED])
+def test_sizes_without_a_number(target: str) -> None:
+    """They keep their names, if one size of the mask is not 1."""
+    for dims, shape in (("S", (5,)), ("1, S", (1, 5)), ("S, 1", (5, 1))):
+        text = READ % (dims, f"bool[{dims}] m", "int64 c = {0}", "")
+        for number, run in ((0, False), (2, False), (2, True), (5, False)):
+            said = f"one run of {number}" if run else f"exactly {number}"
+            x = np.arange(15, dtype=np.float32).reshape(*shape, 3)
+            feed = {"x": x, "m": mask_of(shape, number, run=run, seed=1)}
+            found(text, target, [f"m: {said}"], feed)
+
+
 def test_a_function_of_few_rows_is_not_done_for_all() -> None:
     """It is computed on the promised rows, and written back by the running count of the mask."""
     text = """g (float[64, 2] x, bool[64] m, float[2, 8] a, float[8, 2] b) => (float[64, 2] y) {
