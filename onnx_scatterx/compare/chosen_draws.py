@@ -255,7 +255,7 @@ def _run(
         return np.asarray((places >= start) & (places < start + number))
 
     starts = rng.integers(current.size - number + 1, size=_STARTS)
-    return min((at(int(start)) for start in starts), key=lambda m: (taken & (m != current)).sum())
+    return at(min(map(int, starts), key=lambda start: (taken & (at(start) != current)).sum()))
 
 
 def _some(
@@ -265,7 +265,7 @@ def _some(
     kept, free = taken & current, np.flatnonzero(~taken)
     if not 0 <= number - kept.sum() <= free.size:
         kept, free = np.zeros(current.size, bool), np.arange(current.size)
-    wanted = kept.copy()
+    wanted: np.ndarray = kept.copy()
     wanted[rng.permutation(free)[: number - kept.sum()]] = True
     return wanted
 
