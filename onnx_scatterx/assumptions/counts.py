@@ -132,6 +132,11 @@ class Subject:
     def __str__(self) -> str:
         return f"{self.value} {self.sign} {self.number}" if self.sign else self.value
 
+    @property
+    def is_not_zero(self) -> bool:
+        """Whether the elements that are not 0 are counted, as NonZero finds them."""
+        return not self.sign or (self.sign == "!=" and self.number == 0)
+
     def chosen(self, array: np.ndarray) -> np.ndarray:
         """Return which elements of the value's array are counted.
 

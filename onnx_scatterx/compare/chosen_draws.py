@@ -31,12 +31,13 @@ _SIGNS = {
     "GreaterOrEqual": ">=",
 }
 _TURNED = {"==": "==", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_MOST_IN_VAIN = 200
 _STARTS = 16  # of a run that are tried
 _TRIED = 64  # elements of an input that may take the place of another one
 
 
 @dataclass(frozen=True)
-class Chosen:
+class Promised:
     """A promise, and the input that decides it, if there is one.
 
     ``test`` says of which elements of the input the promise is; if it is of the ``others``, of the
@@ -52,7 +53,7 @@ class Chosen:
     @classmethod
     def of(
         cls, name: str, assumption: Assumption, model: ir.Model, inputs: Collection[str]
-    ) -> Chosen:
+    ) -> Promised:
         """Return a promise of a model, with the input that decides it, or without one."""
         subject = Subject.of(name)
         value: ir.Value | None = values_by_name(model.graph).get(subject.value)
@@ -119,10 +120,16 @@ def _of_bools(node: ir.Node, sign: str) -> bool:
 class ChosenDraws:
     """The promises of how many elements are chosen; ``probe`` runs a model up to their values."""
 
-    promises: Sequence[Chosen] = ()
+    promises: Sequence[Promised] = ()
     probe: Probe | None = None
     broken: dict[str, None] = field(default_factory=dict)
     """The promises that drawn inputs broke."""
+    _in_vain: int = 0  # draws that broke one, as long as none keeps all
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether so many inputs broke a promise, and none kept all, that no more are drawn."""
+        return self._in_vain >= _MOST_IN_VAIN
 
     @classmethod
     def of(
@@ -130,7 +137,7 @@ class ChosenDraws:
     ) -> ChosenDraws:
         """Return the promises about a model with these inputs."""
         counted = ((name, said) for name, said in assumed.items() if said.counts)
-        promises = [Chosen.of(name, said, model, inputs) for name, said in counted]
+        promises = [Promised.of(name, said, model, inputs) for name, said in counted]
         return cls(sorted(promises, key=lambda promise: not promise.is_run))  # runs need room
 
     @property
@@ -141,7 +148,7 @@ class ChosenDraws:
     def fit(self, shapes: Mapping[str, Sequence[int]], sizes: Mapping[str, int]) -> bool:
         """Return whether inputs of these shapes have as many elements as are promised.
 
-        >>> draws = ChosenDraws([Chosen(Subject("m"), Assumption.parse("exactly 5", "m"), "m")])
+        >>> draws = ChosenDraws([Promised(Subject("m"), Assumption.parse("exactly 5", "m"), "m")])
         >>> [draws.fit({"m": shape}, {}) for shape in ((2, 3), (2, 2))]
         [True, False]
         """
@@ -157,7 +164,7 @@ class ChosenDraws:
         self, feeds: Mapping[str, np.ndarray], sizes: Mapping[str, int], rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
         """Return inputs with elements changed so that so many are chosen as is promised."""
-        changed, fixed = dict(feeds), dict[str, list[Chosen]]()
+        changed, fixed = dict(feeds), dict[str, list[Promised]]()
         for promise in self.promises:
             if promise.input not in changed:
                 continue
@@ -187,7 +194,9 @@ class ChosenDraws:
             if not promise.holds(chosen, sizes):
                 said = f"{promise.subject}: {' and '.join(map(str, promise.assumption.counts))}"
                 self.broken[said] = None
+                self._in_vain += self._in_vain >= 0
                 return False
+        self._in_vain = -1
         return True
 
 
@@ -200,9 +209,9 @@ def probed_model(model: ir.Model, values: Sequence[str]) -> ir.Model:
 
 
 def _arranged(
-    promise: Chosen,
+    promise: Promised,
     array: np.ndarray,
-    before: Sequence[Chosen],
+    before: Sequence[Promised],
     sizes: Mapping[str, int],
     rng: np.random.Generator,
 ) -> np.ndarray:
@@ -246,7 +255,7 @@ def _run(
         return np.asarray((places >= start) & (places < start + number))
 
     starts = rng.integers(current.size - number + 1, size=_STARTS)
-    return min((at(int(start)) for start in starts), key=lambda m: (taken & (m != current)).sum())
+    return at(min(map(int, starts), key=lambda start: (taken & (at(start) != current)).sum()))
 
 
 def _some(
@@ -256,7 +265,7 @@ def _some(
     kept, free = taken & current, np.flatnonzero(~taken)
     if not 0 <= number - kept.sum() <= free.size:
         kept, free = np.zeros(current.size, bool), np.arange(current.size)
-    wanted = kept.copy()
+    wanted: np.ndarray = kept.copy()
     wanted[rng.permutation(free)[: number - kept.sum()]] = True
     return wanted
 

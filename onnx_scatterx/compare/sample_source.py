@@ -180,8 +180,12 @@ class SampleSource:
 
     def draws(self, samples: int) -> Iterator[tuple[Draw, Combination, bool]]:
         """Yield draws as `draw` returns them, enough for ``samples`` of them to be accepted."""
-        drawn = map(self.draw, range(6 * samples + 60))
-        yield from (each for each in drawn if each is not None)
+        for number in range(6 * samples + 60):
+            each = self.draw(number)
+            if each is not None:
+                yield each
+            elif self.fits.chosen.is_hopeless:
+                return
 
     @property
     def is_relaxed(self) -> bool:

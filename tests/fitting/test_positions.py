@@ -80,6 +80,7 @@ def test_any_number(target: str, shape: tuple[int, ...]) -> None:
         ("int32", "m = Identity(v)", "v: exactly 3", 1, (9, 0)),
         ("float", "m = Greater(v, c)", "v > 0.1: exactly 3", 0.1, (0.2, float("nan"))),
         ("float", "e = Equal(c, v) m = Not(e)", "v != 0.1: exactly 3", 0.1, (float("nan"), 0.1)),
+        ("float", "m = Cast<to=9>(v)", "v != 0: exactly 3", 1, (float("nan"), -0.0)),
         ("float", "m = Less(c, v)", "m: exactly 3", 0.5, (1.0, 0.5)),
     ],
 )
@@ -136,6 +137,18 @@ def test_numbers_of_fixed_sizes_and_metadata() -> None:
     assert_same(model, result.model, [feed])
 
 
+@pytest.mark.parametrize("target", [SORTED, MERGED])
+def test_sizes_without_a_number(target: str) -> None:
+    """They keep their names, if one size of the mask is not 1."""
+    for dims, shape in (("S", (5,)), ("1, S", (1, 5)), ("S, 1", (5, 1))):
+        text = READ % (dims, f"bool[{dims}] m", "int64 c = {0}", "")
+        for number, run in ((0, False), (2, False), (2, True), (5, False)):
+            said = f"one run of {number}" if run else f"exactly {number}"
+            x = np.arange(15, dtype=np.float32).reshape(*shape, 3)
+            feed = {"x": x, "m": mask_of(shape, number, run=run, seed=1)}
+            found(text, target, [f"m: {said}"], feed)
+
+
 def test_a_function_of_few_rows_is_not_done_for_all() -> None:
     """It is computed on the promised rows, and written back by the running count of the mask."""
     text = """g (float[64, 2] x, bool[64] m, float[2, 8] a, float[8, 2] b) => (float[64, 2] y) {
@@ -167,3 +180,25 @@ def test_two_masks_of_as_many_elements() -> None:
     feed = {"x": np.arange(12, dtype=np.float32).reshape(6, 2)}
     feed |= {n: mask_of((6,), 2, run=False, seed=seed) for n, seed in (("m", 1), ("k", 2))}
     found(text, SORTED, ["m: exactly 2", "k: exactly 2"], feed)
+
+
+BODY = "n = NonZero(k) i = Transpose(n) p = GatherND(x, i)"
+BODIES = {
+    "a branch": """g (float[6, 2] x, bool[6] k, bool c) => (float[N, 2] y) {
+        y = If (c) <then_branch = a () => (float[N, 2] p) { %s },
+            else_branch = b () => (float[M, 2] q) { q = Identity(x) }> }""",
+    "a function": """<ir_version: 8, opset_import: ["" : 18, "f" : 1]>
+        g (float[6, 2] x, bool[6] k, bool c) => (float[N, 2] y) { y = f.pick(x, k) }
+        <domain: "f", opset_import: ["" : 18]> pick (x, k) => (p) { %s }""",
+}
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_bodies(name: str) -> None:
+    """What is promised of a value is known where it is read."""
+    model = parse(BODIES[name] % BODY)
+    result = onnx_scatterx.optimize(model, target=SORTED, assume=["k: exactly 2"])
+    assert not result.report.violations
+    feed = {"x": np.arange(12, dtype=np.float32).reshape(6, 2), "c": np.array(True)}
+    feed["k"] = mask_of((6,), 2, run=False, seed=4)
+    assert_same(model, result.model, [feed])

@@ -69,7 +69,7 @@ class ChosenElements:
         promised = self._promised.get(value.name or "", ()) if named else ()
         if promised:
             self._learn(promised, value, tensor, scope.facts)
-        chosen = next((said for subject, said in promised if not subject.sign), None)
+        chosen = next((said for subject, said in promised if subject.is_not_zero), None)
         if chosen is None and node is not None:
             chosen = self._inherited(node, tensor, scope)
         if chosen is None and self._masks:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import onnx_ir as ir
@@ -13,7 +14,7 @@ from onnx_scatterx.engine.analysis.domain.call import (
     UnknownAttributeError,
     operator_sets,
 )
-from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
+from onnx_scatterx.engine.analysis.domain.tensor import Chosen, TensorValue
 from onnx_scatterx.engine.analysis.domain.widening import widened
 from onnx_scatterx.engine.analysis.operators import sequences
 from onnx_scatterx.engine.terms import Facts, Term, size
@@ -67,7 +68,8 @@ def joined(interpreter: Interpreter, function: ir.Function) -> Scope:
         tensor = TensorValue(value.dtype, None)
         if present and len(present) == len(parts):
             tensor = _join(present, merged, (function, value))
-        interpreter.values[value] = widened(value, tensor, scope.visit_id, scope.facts)
+        known = widened(value, tensor, scope.visit_id, scope.facts)
+        interpreter.values[value] = replace(known, chosen=tensor.chosen)
     return scope
 
 
@@ -108,7 +110,17 @@ def _join(
         and bool((p.constant == first).all())
         for p in parts
     )
-    return TensorValue(dtype, tuple(dims), first if same else None)
+    known = TensorValue(dtype, tuple(dims), first if same else None)
+    chosen, *others = {p.chosen for p in parts}
+    if chosen is None or others or not _is_of_numbers(chosen):
+        return known
+    return replace(known, chosen=chosen)
+
+
+def _is_of_numbers(chosen: Chosen) -> bool:
+    """Return whether a promise names no size, which the function may not know."""
+    bounds = chosen.number, chosen.most
+    return all(bound is None or bound.constant is not None for bound in bounds)
 
 
 def _joined_lists(

@@ -9,8 +9,9 @@
     p[j]                                  =   how many sums in CumSum(m) are at most j
 
 NaN is not zero, and -0.0 is zero. Sizes need not be known: they are read from the tensor's shape. A
-constant mask of any numbers is folded before. The last three need the sizes and k as numbers. No
-two keys of a TopK are equal. Floats hold them, and sums, up to 2^24; keys are never of fewer bits.
+constant mask of any numbers is folded before. The last three need k as a number, and the sizes too,
+if more than one of them is not 1, or where sums are compared. No two keys of a TopK are equal.
+Floats hold them, and sums, up to 2^24; keys are never of fewer bits.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import NotKnownError, require, required
-from onnx_scatterx.engine.terms import Term
+from onnx_scatterx.engine.terms import Term, term
 from onnx_scatterx.engine.write.forms.casts import EXACT
 from onnx_scatterx.engine.write.forms.request import Request
 from onnx_scatterx.engine.write.ordered import top
@@ -108,12 +109,17 @@ def _row(request: Request, sizes: ir.Value, axis: int, rank: int) -> ir.Value:
 
 def of_known_number(request: Request) -> ir.Value:
     """List the positions of so many elements as are known not to be 0."""
-    w, shape = request.writer, request.shape(0)
-    rank, size = len(shape), math.prod(shape)
-    flat = flat_positions(request)
-    if rank == 1:
+    w, dims = request.writer, request.known_of(0).dims
+    flat, long = flat_positions(request), [d for d, n in enumerate(dims) if n.constant != 1]
+    if len(dims) == 1:
         return w.axes("Unsqueeze", flat, _INT64, [0])
-    require(rank * size <= _TABLE)
+    if request.known_of(0).static_shape is None:
+        row = w.axes("Unsqueeze", flat, _INT64, [0])
+        ones = w.constant(np.zeros((1, required(request.result.dims[1].constant)), np.int64))
+        rows = [row if d in long else ones for d in range(len(dims))]
+        return w.node("Concat", rows, _INT64, axis=0)
+    shape = request.shape(0)
+    require(len(shape) * math.prod(shape) <= _TABLE)
     for axis in (1, 0):
         made = partial(_looked_up, request, flat, shape, axis)
         if _is_taken(request, made):
@@ -149,17 +155,19 @@ def positions_of(shape: tuple[int, ...]) -> np.ndarray:
 
 def flat_positions(request: Request) -> ir.Value:
     """Write the positions in row-major order, in the first way that the target takes."""
-    w, shape = request.writer, request.shape(0)
+    w, dims = request.writer, request.known_of(0).dims
     low, high = w.facts.interval(request.result.dims[1])
-    size = math.prod(shape)
-    require(shape, request.dtype == _INT64, low == high <= size)
+    size = math.prod(dims, start=term(1)).constant
+    require(dims, request.dtype == _INT64, low == high)
+    require(size is not None or sum(n.constant != 1 for n in dims) == 1)
     count, chosen = int(low), request.known_of(0).chosen
     if count in (0, size):
         return w.constant(list(range(count)))
+    require(size is None or count <= size)
     ways: list[_Way] = [_sorted, _counted]
     if count == 1 or (chosen is not None and chosen.is_run):
         ways = [partial(_run, first) for first in (_found, *ways)]
-    kinds = [_INT32, _INT64, *([_FLOAT] if size < EXACT else [])]
+    kinds = [_INT32, _INT64, *([_FLOAT] if size is not None and size < EXACT else [])]
     for way, kind in product(ways, kinds):
         made = partial(way, request, kind, size=size, count=count)
         if _is_taken(request, made):
@@ -167,7 +175,9 @@ def flat_positions(request: Request) -> ir.Value:
     raise NotKnownError
 
 
-def _run(first: _Way, request: Request, kind: ir.DataType, *, size: int, count: int) -> ir.Value:
+def _run(
+    first: _Way, request: Request, kind: ir.DataType, *, size: int | None, count: int
+) -> ir.Value:
     """Count on from the first position."""
     start = first(request, kind, size=size, count=1)
     if count == 1:
@@ -175,32 +185,40 @@ def _run(first: _Way, request: Request, kind: ir.DataType, *, size: int, count: 
     return request.writer.node("Add", [start, request.writer.constant(range(count))], _INT64)
 
 
-def _found(request: Request, kind: ir.DataType, *, size: int, count: int) -> ir.Value:
+def _found(request: Request, kind: ir.DataType, *, size: int | None, count: int) -> ir.Value:
     """Find the greatest key, which is the one of the first position."""
     require(count == 1)
     keys = _keys(request, kind, size)
     return request.writer.node("ArgMax", [keys], _INT64, axis=0, keepdims=1)
 
 
-def _sorted(request: Request, kind: ir.DataType, *, size: int, count: int) -> ir.Value:
+def _sorted(request: Request, kind: ir.DataType, *, size: int | None, count: int) -> ir.Value:
     """Sort the keys: those of elements that are not 0 are greater, and descend."""
     w = request.writer
     require(w.version >= 11)
     return top(w, _keys(request, kind, size), kind, w.constant([count]), 0, largest=True)[1]
 
 
-def _keys(request: Request, kind: ir.DataType, size: int) -> ir.Value:
+def _keys(request: Request, kind: ir.DataType, size: int | None) -> ir.Value:
     """Write a number for each element, no two of them equal."""
-    w, at = request.writer, np.arange(size)
-    chosen, other = (w.constant(n.astype(kind.numpy()), kind) for n in (size - at, -at))
-    return w.node("Where", [_line_of(request, _BOOL), chosen, other], kind)
+    w, line = request.writer, _line_of(request, _BOOL)
+    if size is not None:
+        at = np.arange(size)
+        chosen, other = (w.constant(n.astype(kind.numpy()), kind) for n in (size - at, -at))
+        return w.node("Where", [line, chosen, other], kind)
+    require(kind == _INT64)
+    sizes = w.node("Shape", [line], _INT64)
+    zero, one = (w.constant(np.array(n)) for n in (0, 1))
+    places = w.node("Range", [zero, w.axes("Squeeze", sizes, _INT64, [0]), one], _INT64)
+    chosen = w.node("Sub", [sizes, places], _INT64)
+    return w.node("Where", [line, chosen, w.node("Neg", [places], _INT64)], _INT64)
 
 
-def _counted(request: Request, kind: ir.DataType, *, size: int, count: int) -> ir.Value:
+def _counted(request: Request, kind: ir.DataType, *, size: int | None, count: int) -> ir.Value:
     """Count the elements before each position: those whose running sums do not exceed it."""
     w = request.writer
     limit = _COMPARED if w.target.dense_limit is None else w.target.dense_limit
-    require(size * count <= limit)
+    require(required(size) * count <= limit)
     sums = w.node("CumSum", [_line_of(request, kind), w.constant(np.array(0))], kind)
     ends = w.constant(np.arange(1, count + 1).reshape(-1, 1).astype(kind.numpy()), kind)
     before = w.cast(w.node("Less", [sums, ends], _BOOL), _BOOL, kind)
@@ -212,6 +230,6 @@ def _line_of(request: Request, kind: ir.DataType) -> ir.Value:
     w, x = request.writer, request.input(0)
     dtype = required(request.known_of(0).dtype)
     x = w.cast(x, dtype, _BOOL)
-    if len(request.shape(0)) > 1:
+    if len(request.known_of(0).dims) > 1:
         x = w.node("Reshape", [x, w.constant([-1])], _BOOL)
     return w.cast(x, _BOOL, kind)
