@@ -16,7 +16,6 @@ from onnx_scatterx.tell.entries import (
 )
 from onnx_scatterx.tell.entry_lines import by_text
 from onnx_scatterx.tell.kept_advice import Advice, counted
-from onnx_scatterx.tell.outcome import outcome
 from onnx_scatterx.tell.refused import is_error, refused_lines
 from onnx_scatterx.tell.rendering import ShownInTables
 from onnx_scatterx.text import as_json, plain_fields, visible
@@ -190,10 +189,6 @@ class Report(ShownInTables):
         if not self.native:
             return self.summary()
         return f"{self.summary()}; {NEEDS}" + ("" if self.standard_lines() else f": {OTHERWISE}")
-
-    def outcome(self) -> str:
-        """Return in one sentence whether the target takes all of the result, or what is left."""
-        return outcome(self)
 
     def shown(self) -> Group:
         """Return all that a user reads, for a terminal or a pipe."""

@@ -11,6 +11,7 @@ from onnx_scatterx.operators import SCATTERS
 from onnx_scatterx.tell.entries import STYLES, Action, Entry, legend
 from onnx_scatterx.tell.entry_lines import duplicate_lines, move_lines, zero_lines
 from onnx_scatterx.tell.kept_advice import Advice
+from onnx_scatterx.tell.outcome import outcome
 from onnx_scatterx.tell.rendering import Group, TextTable
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def screen(
     If the result differs, it is not ``is_written``, and has no outcome.
     """
     table, left = _table(report, whole) if report.entries else (report.headline(), [])
-    ending = [report.outcome()] if is_written and (report.entries or report.has_profile) else []
+    ending = [outcome(report)] if is_written and (report.entries or report.has_profile) else []
     told = _advised([a for a in report.advice if a.has_action], whole)
     rest = [a for a in report.advice if not a.has_action and (whole or not a.is_idle)]
     facts = [line.removeprefix("  ") for line in _advised(rest, whole)]

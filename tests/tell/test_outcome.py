@@ -10,6 +10,7 @@ from onnx_scatterx.compare.result import Verification
 from onnx_scatterx.engine.device.violations import Violation
 from onnx_scatterx.targets.catalogue import all_targets
 from onnx_scatterx.tell.kept_advice import Advice, Way
+from onnx_scatterx.tell.outcome import outcome
 from onnx_scatterx.tell.report import Report
 from onnx_scatterx.tell.terminal import screen
 from tests.helpers.commands import MODELS
@@ -73,13 +74,13 @@ def test_a_target_with_a_profile(
     violations: tuple[Violation, ...], done: str, planned: str
 ) -> None:
     report = replace(NPU, violations=violations)
-    assert (report.outcome(), replace(report, planned=True).outcome()) == (done, planned)
+    assert (outcome(report), outcome(replace(report, planned=True))) == (done, planned)
 
 
 def test_one_node() -> None:
     one = replace(NPU, nodes_after=1)
-    assert one.outcome() == "1 node, taken by npu"
-    assert replace(one, planned=True).outcome() == "1 node, and npu would take it"
+    assert outcome(one) == "1 node, taken by npu"
+    assert outcome(replace(one, planned=True)) == "1 node, and npu would take it"
 
 
 def test_a_target_without_a_profile_promises_nothing() -> None:
@@ -91,7 +92,7 @@ def test_a_target_without_a_profile_promises_nothing() -> None:
         ({"Scatter": 1, "ScatterX": 3}, "1 of them scatters: Scatter and 3 of them ScatterX"),
     ):
         report = Report("standard", (), 9, 8, ops_after=Counter(operators))
-        assert report.outcome() == f"8 nodes, {told}"
+        assert outcome(report) == f"8 nodes, {told}"
 
 
 def test_which_targets_have_a_profile() -> None:
@@ -101,10 +102,10 @@ def test_which_targets_have_a_profile() -> None:
     for target in ("scatterx", "ort-cpu", "standard", "qnn", "tensorrt"):
         report = onnx_scatterx.inspect(parse(text), target=target)
         assert report.has_profile == (target not in without)
-        assert ("would take it" in report.outcome()) == report.has_profile
+        assert ("would take it" in outcome(report)) == report.has_profile
     assert without == {target.name for target in all_targets() if not target.has_profile}
     avoids = onnx_scatterx.optimize(parse(text), target="standard, avoid = ['Neg']").report
-    assert avoids.outcome() == "1 node, not taken by standard (avoid = ['Neg']): Neg"
+    assert outcome(avoids) == "1 node, not taken by standard (avoid = ['Neg']): Neg"
 
 
 def test_the_order_of_a_screen() -> None:
@@ -114,20 +115,20 @@ def test_the_order_of_a_screen() -> None:
     answer = Verification(40, 39, sizes={"N": (1, 2)}, unfused=2).lines(brief=True)
     assert answer == ["the same, bit for bit, on 39 sets of inputs"]
     lines = screen(report, answer=answer).plain().splitlines()
-    outcome = f"{report.nodes_after} nodes, all of them taken by qnn"
+    told = f"{report.nodes_after} nodes, all of them taken by qnn"
     assert lines[0] == report.headline()
-    assert lines[-2:] == [*answer, outcome]
+    assert lines[-2:] == [*answer, told]
     way = Advice((), "the result is large", "", (Way("onnx-scatterx --help"),), verb="smaller")
     more = replace(report, advice=(way,), assumptions=("N is small",))
     lines = screen(more, answer=answer, command="not this").plain().splitlines()
-    assert lines[lines.index(outcome) :] == [
-        *(outcome, "what to do next:", "  the result is large:", "    smaller by:"),
+    assert lines[lines.index(told) :] == [
+        *(told, "what to do next:", "  the result is large:", "    smaller by:"),
         *("      onnx-scatterx --help", "assumed:", "  N is small"),
     ]
     lines = screen(report, command="a command").plain().splitlines()
-    assert lines[-3:] == [outcome, "next:", "  a command"]
+    assert lines[-3:] == [told, "next:", "  a command"]
     differs = screen(more, answer=["different"], is_written=False).plain()
-    assert outcome not in differs
+    assert told not in differs
 
 
 def test_what_limits_an_answer_is_not_left_out() -> None:

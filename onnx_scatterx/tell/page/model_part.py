@@ -14,6 +14,7 @@ from onnx_scatterx.grouping import grouped
 from onnx_scatterx.operators import SCATTERS
 from onnx_scatterx.tell.entries import Action, Entry, EntryDetail, ScatterReport
 from onnx_scatterx.tell.kept_advice import Advice, Way
+from onnx_scatterx.tell.outcome import outcome
 from onnx_scatterx.tell.page.environment import Figure, Figures
 from onnx_scatterx.tell.page.map_figure import graph_figure, map_figures
 from onnx_scatterx.tell.page.to_do import Task, to_do
@@ -182,6 +183,11 @@ class ModelPart:
         """Return cards by the reason why their nodes are kept."""
         reasons = ((card.entry.reason, card) for card in cards)
         return grouped((r.value if r else "by the choice of rules", card) for r, card in reasons)
+
+    @property
+    def outcome(self) -> str:
+        """Whether the target takes all of it, in one line."""
+        return outcome(self.report)
 
     @property
     def tasks(self) -> list[Task]:
