@@ -98,6 +98,39 @@ def test_a_legend_explains_the_words(
     assert "[ ]: axes as before the Transpose in front of the node" in text
 
 
+def test_what_does_not_fit_a_line_is_indented(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By two letters more than its line; a command is one line, which can be pasted."""
+    as_terminal(monkeypatch)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["inspect", KV, "--target", "coreml"]) == 0
+    lines = ESCAPES.sub("", capsys.readouterr().out).splitlines()
+    place = lines.index("what to do next:")
+    assert lines[place + 1].startswith("  node_ScatterND_11, node_ScatterND_23 are kept: ")
+    assert lines[place + 2].startswith("    required operator ")
+    assert lines[place + 3] == "    removed by:"
+    assert COMMAND in lines[place + 4]
+    assert len(lines[place + 4]) > 80
+    assert not [line for line in lines if line != line.rstrip() and "│" not in line]
+
+
+def test_equal_rows_are_counted_and_the_column_is_explained(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    nodes = "".join(f"z{k} = ScatterND (x, i, y)\n" for k in range(7))
+    outputs = ", ".join(f"float[900, 2] z{k}" for k in range(7))
+    text = f"g (float[900, 2] x, int64[90, 1] i, float[90, 2] y) => ({outputs}) {{ {nodes} }}"
+    model, word = saved(tmp_path / "m.onnx", text), "more: how many more nodes a row is about"
+    assert main(["inspect", model]) == 0
+    assert word not in capsys.readouterr().out
+    as_terminal(monkeypatch)
+    assert main(["inspect", model]) == 0
+    assert word in " ".join(ESCAPES.sub("", capsys.readouterr().out).split())
+    assert main(["inspect", BOX]) == 0
+    assert word not in " ".join(capsys.readouterr().out.split())
+
+
 def test_the_axes_are_those_of_the_statement(capsys: pytest.CaptureFixture[str]) -> None:
     """``x[:, 1:-1, 2:] = y[:, 1:-1, 2:]``: the exporter transposes, and writes the first axis."""
     assert main(["explain", BOX, "node_ScatterND_67"]) == 0
