@@ -185,11 +185,6 @@ class ModelPart:
         return grouped((r.value if r else "by the choice of rules", card) for r, card in reasons)
 
     @property
-    def outcome(self) -> str:
-        """Whether the target takes all of it, in one line."""
-        return outcome(self.report)
-
-    @property
     def tasks(self) -> list[Task]:
         """What is left to do."""
         compared = self.comparison
