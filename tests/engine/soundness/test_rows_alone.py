@@ -273,6 +273,28 @@ def test_what_may_run_only_if_no_row_is_chosen_is_kept(line: str) -> None:
     assert "NonZero" in {n.op_type for n in nodes(result)}
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "t = Reshape (r, [4, -1]) u = Transpose (t)",
+        "a = Concat <axis = 0> (r, r) b = Reshape (a, [-1, 8]) u = Slice (b, [0], [4], [1])",
+        "a = Reshape (r, [2, -1, 2]) u0 = Transpose <perm = [1, 0, 2]> (a) "
+        "u = Reshape (u0, [-1, 4])",
+        "f = Reshape (r, [-1]) s = Shape (r) t = Transpose (r) u0 = Reshape (t, s) u = Add (u0, r)",
+    ],
+)
+def test_reshapes_that_mix_rows_keep_the_choice(lines: str) -> None:
+    model = parse(f"""g (float[6,4] h, bool[6] m, float[6,4] x) => (float[6,4] y) {{
+        nz = NonZero (m) i = Transpose (nz) r = GatherND (h, i)
+        {lines} y = ScatterND (x, i, u) }}""")
+    result = onnx_scatterx.optimize(model, target=TARGET, last_bits=True).model
+    assert "NonZero" in {n.op_type for n in nodes(result)}
+    pair = Pair(model, result)
+    h, x = np.arange(24, dtype="f4").reshape(6, 4), np.ones((6, 4), "f4")
+    for mask in ([1, 0, 1, 0, 0, 0], [0, 1, 1, 0, 1, 1], [1] * 6):
+        assert pair.accepts({"h": h, "x": x, "m": np.array(mask, bool)})
+
+
 def test_operators_that_the_target_lacks_anyway_stay() -> None:
     model = parse("""g (float[6,4] h, bool[6] m, float[6,4] x) => (float[6,4] y) {
         nz = NonZero (m) i = Transpose (nz) r = GatherND (h, i) e = Erf (r)
@@ -320,3 +342,31 @@ def test_constant_positions_beside_a_mask(lines: str, size: str) -> None:
         rng = np.random.default_rng(7)
         x, h = (rng.integers(-9, 9, (6, 4)).astype("f4") for _ in range(2))
         assert pair.accepts({"x": x, "h": h, "m": rng.random(6) < share})
+
+
+CHOICES = {
+    "a mask and its complement": """n1 = NonZero (m) i1 = Transpose (n1) r1 = GatherND (x, i1)
+        u1 = Neg (r1) y1 = ScatterND (x, i1, u1) k = Not (m) n2 = NonZero (k)
+        i2 = Transpose (n2) r2 = GatherND (x, i2) u2 = Abs (r2) y = ScatterND (y1, i2, u2)""",
+    "the same mask written twice": """n1 = NonZero (m) i1 = Transpose (n1) r1 = GatherND (x, i1)
+        k = Not (m) j = Not (k) n2 = NonZero (j) i2 = Transpose (n2) r2 = GatherND (x, i2)
+        u = Mul (r1, r2) y = ScatterND (x, i1, u)""",
+    "a column of one-hot": """a = ArgMax <axis = 1, keepdims = 0> (x)
+        hot = OneHot <axis = -1> (a, [4], ends) t = Transpose (hot)
+        one = Gather <axis = 0> (t, two) n1 = NonZero (one) i1 = Transpose (n1)
+        r1 = GatherND (x, i1) w1 = GatherND (x, i1) u = Mul (r1, w1)
+        y = ScatterND <reduction = "add"> (x, i1, u)""",
+}
+
+
+@pytest.mark.parametrize("lines", CHOICES.values(), ids=CHOICES)
+def test_choices_by_masks_that_are_computed(lines: str) -> None:
+    model = parse(f"""g (float[N,4] x, bool[N] m) => (float[N,4] y)
+        <int64[2] ends = {{0, 1}}, int64 two = {{2}}> {{ {lines} }}""")
+    result = onnx_scatterx.optimize(model, target=TARGET, last_bits=True).model
+    assert {n.op_type for n in nodes(result)}.isdisjoint({"NonZero", "GatherND", "ScatterND"})
+    pair = Pair(model, result)
+    for size, share in ((1, 1.1), (5, 0.0), (6, 0.5)):
+        rng = np.random.default_rng(size)
+        x = rng.integers(-9, 9, (size, 4)).astype("f4")
+        assert pair.accepts({"x": x, "m": rng.random(size) < share})

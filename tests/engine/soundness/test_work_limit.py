@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import onnx_scatterx
@@ -72,6 +73,51 @@ def test_one_where_is_enough_for_what_a_router_chooses_once() -> None:
     result = onnx_scatterx.optimize(parse(routed(4, 3)), target=LACKS, last_bits=True)
     assert sum(node.op_type == "ScatterND" for node in nodes(result.model)) == 0
     assert sum(node.op_type == "Add" for node in nodes(result.model)) == 1
+
+
+TOKENS = "i = Slice (n, [0], [1], [0])"
+INTEGERS = "j0 = Cast <to = 7> (scores) j1 = Mod (j0, [4])"
+
+
+@pytest.mark.parametrize(
+    ("rows", "changes"),
+    [
+        (6, {"Equal (at, [2])": "Less (at, [2])"}),  # two of the experts
+        (6, {"Equal (at, [2])": "Equal (Mod (at, [2]), [0])"}),
+        (
+            6,  # all choices, if the first is 2
+            {"hot =": "first = Slice (at, [0], [1], [1]) c0 = Equal (first, [2]) "
+             "hot = Expand (c0, [6, 3]) other ="},
+        ),
+        (3, {TOKENS: "i = Slice (n, [1], [2], [0])"}),  # the rows are choices, not tokens
+        (
+            6,  # equal numbers, not their places
+            {"weights, at = TopK <axis = 1> (scores": f"{INTEGERS} at, p = TopK <axis = 1> (j1",
+             "hot =": "weights = Cast <to = 1> (at) hot ="},
+        ),
+    ],
+)  # fmt: skip
+def test_what_may_be_chosen_twice_is_written_twice(rows: int, changes: dict[str, str]) -> None:
+    text = routed(4, 3)
+    for name in ("x,", "out)", "y)"):
+        text = text.replace(f"[6,4] {name}", f"[{rows},4] {name}")
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    model = parse(text)
+    result = onnx_scatterx.optimize(model, target=LACKS, last_bits=True)
+    operators = [node.op_type for node in nodes(result.model)]
+    assert "NonZero" not in operators
+    assert operators.count("Add") > 1
+    shapes = {"x": (rows, 4), "scores": (6, 4), "out": (rows, 4)}
+    feeds = [
+        {
+            name: np.random.default_rng(seed).integers(0, 4, shape).astype("f4")
+            for name, shape in shapes.items()
+        }
+        for seed in range(3)
+    ]
+    assert_same(model, result.model, feeds)
 
 
 def test_the_report_names_multiply_adds() -> None:
