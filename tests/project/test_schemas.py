@@ -124,6 +124,7 @@ VERIFICATION = Verification(
     rejections=("draw 3: no",),
     assumed=("a",),
     stated=("b",),
+    unkept=("c",),
     proof=PROOF,
     fixed={"M": 3},
     tolerance=Tolerance(rtol=0.1),
