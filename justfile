@@ -79,6 +79,10 @@ field *ARGS:
 programs *ARGS:
     pytest tests/torch {{ARGS}}
 
+# Twelve modules in toolchains that never see ONNX, before and after (an environment for each, an hour).
+toolchains *ARGS:
+    python benchmarks/toolchains.py {{ARGS}}
+
 # What the consumers of ONNX that are installed make of the models of a directory, before and after.
 devices DIRECTORY *ARGS:
     python -P benchmarks/devices.py {{DIRECTORY}} {{ARGS}}

@@ -163,13 +163,14 @@ class Fx(Ops):
             return self.call(overloads.default, x, y)
         if name == "min":
             return self.call(self.aten.clamp.default, x, None, y)
-        scalar = name in ("eq", "ge", "lt", "remainder", "fmod") and not (
+        scalar = name in ("eq", "ge", "lt", "fmod") and not (
             isinstance(y, self.torch.fx.Node) and hasattr(self.value(y), "dim")
         )
         return self.call(overloads.Scalar if scalar else overloads.Tensor, x, y)
 
     def cumsum(self, mask: Tensor) -> Tensor:
-        return self.call(self.aten.cumsum.default, mask, 0)
+        ones = self.call(self.aten._to_copy.default, mask, dtype=self.torch.int64)
+        return self.call(self.aten.cumsum.default, ones, 0)  # some converters add no booleans
 
     def largest(self, x: Tensor) -> Tensor:
         return self.call(self.aten.amax.default, x, [-1])

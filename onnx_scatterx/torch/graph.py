@@ -12,7 +12,7 @@ from typing import Any
 from onnx_scatterx.torch import indices, slices
 from onnx_scatterx.torch.fx import END, PARTS, Fx, behind
 from onnx_scatterx.torch.ops import Tensor
-from onnx_scatterx.torch.rows import Run, cut, part
+from onnx_scatterx.torch.rows import Run, cut, part, strided
 
 RULES: dict[str, Callable[..., Tensor | None]] = {
     "slice_scatter.default": slices.slice_scatter,
@@ -108,7 +108,12 @@ def _read(
     hi = ops.add(lo, 1) if name == "select.int" else n if end in (None, END) else ops.front(end, n)
     if name == "slice.Tensor" and step == 1 and ops.holds(lo, 0) and ops.holds(n, hi):
         return x
-    parts = cut(ops, pieces, lo, hi) if axis == dim and step == 1 else None
+    if axis != dim:
+        return None
+    if step != 1:
+        taken = strided(ops, pieces, lo, hi, step)
+        return None if taken is None else part(ops, taken[0], dim, *taken[1:])
+    parts = cut(ops, pieces, lo, hi)
     if parts is None or len(parts[1]) != 1 or not isinstance(run := parts[1][0], Run):
         return None
     at = ops.sub(lo, run.shift)

@@ -6,10 +6,11 @@
     x[m] = u, masked_scatter         where(m, cat([0, u])[cumsum(m)], x)
     x[i] = v, index_copy             cat([x, v])[n + the last j with i[j] = p, or p], p < n
     scatter(x, d, i, v)              slices, if i is constant and the same in all rows along d
+    scatter(x, d, i, v)              where(i_0 == p, v_0, x), again for i_1, ..., p < n
     x[arange(n), i] = v              where(i[:, None] == arange(m), v[:, None], x)
 
-If an index i counts from the end, ``remainder(i, n)`` counts from the start: the program checks
--n <= i < n.
+If an index i counts from the end, ``where(i >= 0, i, i + n)`` counts from the start: the program
+checks -n <= i < n.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ from onnx_scatterx.torch.slices import box, write
 
 MOST = 2**20
 """The most comparisons of positions with indices that a rule writes, if their number is known."""
+
+FEW = 4
+"""The most elements of each row that are written one after the other."""
 
 MOST_KNOWN = 1000
 """The most constant indices for which each update is written as a part of its own."""
@@ -72,7 +76,10 @@ def index_copy(ops: Ops, x: Tensor, dim: int, index: Tensor, source: Tensor) -> 
 
 
 def scatter(ops: Ops, x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor | None:
-    """Write to a box; or, if the index has all rows of x, one element to each row along an axis."""
+    """Write to a box; or, if the index has all rows of x, a few elements to each row.
+
+    If elements of a row go to the same place, the last one wins.
+    """
     rank = ops.rank(x)
     if not rank or ops.rank(index) != rank:
         return None
@@ -80,7 +87,10 @@ def scatter(ops: Ops, x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor
     line = ops.line(index, dim)
     if line is not None and len(set(line)) == len(line):
         return _to_box(ops, x, dim, line, ops.sizes(index), src)
-    rows = [*n[:dim], 1, *n[dim + 1 :]]
+    k = ops.size(index, dim)
+    if not isinstance(k, int) or not 1 <= k <= FEW:
+        return None
+    rows = [*n[:dim], k, *n[dim + 1 :]]
     sizes = zip(rows, ops.sizes(index), strict=True)
     if not all(ops.holds(a, b) and ops.holds(b, a) for a, b in sizes):
         return None
@@ -88,8 +98,12 @@ def scatter(ops: Ops, x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor
         src = ops.full(src, x)
     elif not all(ops.holds(a, b) for a, b in zip(ops.sizes(src), rows, strict=True)):
         return None
-    hit = ops.calc("eq", index, ops.along(ops.arange(0, n[dim], x), dim, rank))
-    return _where(ops, hit, ops.cast(src, x), x)
+    out, at = x, ops.along(ops.arange(0, n[dim], x), dim, rank)
+    for j in range(k):
+        hit = ops.calc("eq", part(ops, index, dim, j, j + 1), at)
+        new = part(ops, src, dim, j, j + 1) if ops.rank(src) else src
+        out = out and _where(ops, hit, ops.cast(new, x), out)
+    return out
 
 
 def _to_box(
@@ -223,9 +237,10 @@ def _at_known(ops: Ops, x: Tensor, dim: int, known: list[int], values: Tensor) -
 
 
 def _wrapped(ops: Ops, index: Tensor, n: Number) -> Tensor:
-    """Return the index with each position counted from the start."""
-    if isinstance(n, int):
-        return ops.calc("remainder", index, n)
+    """Return the index with each position counted from the start.
+
+    Fewer converters take a remainder.
+    """
     return ops.where(ops.calc("ge", index, 0), index, ops.calc("add", index, n))
 
 

@@ -44,7 +44,7 @@ class Ops(Protocol):
         """Note that ``a <= b`` holds because the program runs; a graph with guards ignores it."""
         return
 
-    # Tensors. `calc` is "add", "sub", "mul", "min", "fmod", "remainder", "eq", "lt",
+    # Tensors. `calc` is "add", "sub", "mul", "min", "fmod", "eq", "lt",
     # "ge" or "logical_and" of a tensor of integers or booleans, and such a tensor or a number.
     def slice(self, x: Tensor, dim: int, lo: Number, hi: Number, step: int = 1) -> Tensor: ...
     def cat(self, parts: Sequence[Tensor], dim: int) -> Tensor: ...

@@ -1,8 +1,9 @@
 """Removes scatters from PyTorch's programs, before these are exported to ONNX or another format.
 
 Exporters write a scatter for each assignment to a part of a tensor, and compute indices for a slice
-that the program still has. Here the program itself is rewritten. PyTorch is imported when the
-function is called; the rules do not import it.
+that the program still has. Here the program itself is rewritten. Which toolchains gain by it is in
+``docs/measured/before_onnx_toolchains.md``. PyTorch is imported when the function is called; the
+rules do not import it.
 """
 
 from __future__ import annotations

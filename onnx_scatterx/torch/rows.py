@@ -6,6 +6,7 @@ turn. If a slice is written, parts are replaced. If a slice is read, its parts a
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +14,9 @@ from onnx_scatterx.torch.ops import Number, Ops, Tensor
 
 MOST_PARTS = 6
 """If a tensor has more parts, and their positions are known, one gather is written instead."""
+
+MOST_PADDED = 4
+"""The most axes of a tensor of fixed size that is padded as it is."""
 
 MOST_POSITIONS = 2**16
 """The longest vector of constant positions that is written."""
@@ -65,6 +69,34 @@ def cut(
     ends = split(ops, pieces, hi)
     starts = ends and split(ops, ends[0], lo)
     return (*starts, ends[1]) if starts and ends else None
+
+
+def strided(
+    ops: Ops, pieces: list[Piece], lo: Number, hi: Number, step: Number
+) -> tuple[Tensor, Number, Number, int] | None:
+    """Return the slice that ``lo, lo + step, ...`` before ``hi`` are; None if it is not known.
+
+    They are elements of one column of a comb, from ``(lo - comb.lo) // step`` on.
+    """
+    for comb in pieces:
+        if not isinstance(comb, Comb) or len(comb.columns) != step:
+            continue
+        if not isinstance(lo, int) or not isinstance(comb.lo, int) or lo < comb.lo:
+            continue
+        group, column = divmod(lo - comb.lo, step)
+        source, first, stride = comb.columns[column]
+        if ops.holds(hi, comb.hi) and ops.holds(comb.hi, hi):
+            count = ops.sub(comb.groups, group)
+        elif isinstance(hi, int) and ops.holds(hi, comb.hi):
+            count = max(0, -(-(hi - lo) // step))
+        else:
+            continue
+        start = ops.add(first, group * stride)
+        if not ops.holds(1, count):
+            return None
+        last = ops.add(start, ops.mul(ops.sub(count, 1), stride))
+        return source, start, ops.add(last, 1), stride
+    return None
 
 
 def written(
@@ -161,7 +193,17 @@ def _padded(ops: Ops, dim: int, pieces: list[Piece]) -> list[Tensor]:
     if any(entry[0] is None for entry in entries) or (fixed and len(entries) > 1):
         return [_piece(ops, dim, p) for p in pieces]
     made = ((_piece(ops, dim, p), *rest) for p, *rest in entries)
-    return [x if f is None else ops.pad(x, dim, before, after, f) for x, f, before, after in made]
+    return [x if f is None else _pad(ops, x, dim, before, after, f) for x, f, before, after in made]
+
+
+def _pad(ops: Ops, x: Tensor, dim: int, before: int, after: int, fill: float) -> Tensor:
+    """Write padding; if x has many axes, all but one are joined, since some converters pad few."""
+    sizes = ops.sizes(x)
+    if len(sizes) <= MOST_PADDED or not all(isinstance(size, int) for size in sizes):
+        return ops.pad(x, dim, before, after, fill)
+    outer, inner = math.prod(sizes[:dim]), math.prod(sizes[dim + 1 :])
+    rows = ops.pad(ops.view(x, [outer, sizes[dim], inner]), 1, before, after, fill)
+    return ops.view(rows, [*sizes[:dim], before + sizes[dim] + after, *sizes[dim + 1 :]])
 
 
 def _source(piece: Piece) -> Tensor:

@@ -99,13 +99,16 @@ def diagonal_scatter(
     if ops.holds(length, 0):
         return ops.same(x)
     rows, columns = ops.arange(0, n, x), ops.arange(0, ops.size(x, dim2), x)
-    if not ops.holds(n, length):  # pad src with zeros, which are never chosen
+    number = ops.filled(src)
+    if number is None and not ops.holds(n, length):  # pad src with zeros, which are never chosen
         zero = ops.expand(ops.cast(ops.arange(0, 1, x), x), [*ops.sizes(src)[:-1], 1])
         within = ops.cast(ops.calc("lt", rows, length), rows)
         at = ops.calc("mul", ops.calc("add", rows, 1), within)
         src = ops.take(ops.cat([zero, src], rank - 2), rank - 2, at)
     here, there = ops.along(rows, dim1, rank), ops.along(columns, dim2, rank)
     mask = ops.calc("eq", ops.calc("add", here, offset) if offset else here, there)
+    if number is not None:
+        return ops.where(mask, ops.full(number, x), x)
     others = iter(range(rank - 2))
     axes = [rank - 2 if d == dim1 else next(others) for d in range(rank) if d != dim2]
     src = src if axes == sorted(axes) else ops.permute(src, axes)

@@ -11,10 +11,18 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from onnx_scatterx.torch import indices, slices
+from onnx_scatterx.torch.rows import part, strided
 from tests.torch.numpy_ops import NumPy, Value
 
 KINDS = [(False, True), (True, True), (True, False)]
 POSITIONS = st.one_of(st.none(), st.integers(-9, 9), st.just(2**63 - 1), st.just(-(2**63)))
+
+
+class OneNumber(NumPy):
+    """Takes each tensor that is written for one filled with 7."""
+
+    def filled(self, x: Any) -> float:
+        return 7
 
 
 def drawn(*shape: int, start: int = 0) -> NDArray[Any]:
@@ -77,6 +85,40 @@ def test_a_chain_is_one_cat() -> None:
     assert ops.operators == ["unsqueeze", "unsqueeze", "cat", "view"]
 
 
+@pytest.mark.drawn
+@given(
+    writes=st.lists(st.tuples(st.integers(0, 3), st.integers(1, 4)), min_size=1, max_size=4),
+    n=st.integers(1, 12),
+    read=st.tuples(st.integers(0, 6), st.integers(0, 12), st.integers(2, 4)),
+)
+def test_a_stepped_read_of_stepped_writes(
+    writes: list[tuple[int, int]], n: int, read: tuple[int, int, int]
+) -> None:
+    wanted, ops = drawn(2, n), NumPy(False)
+    out: Any = Value(wanted.copy())
+    for count, (start, step) in enumerate(writes):
+        src = drawn(*wanted[:, start::step].shape, start=100 * (count + 1))
+        wanted[:, start::step] = src
+        out = slices.slice_scatter(ops, out, Value(src), 1, start, None, step)
+    lo, hi, step = read
+    taken = strided(ops, ops.rows.get(out, (1, []))[1], lo, min(hi, n), step)
+    if taken is not None:
+        rows = part(ops, taken[0], 1, *taken[1:])
+        np.testing.assert_array_equal(rows.array, wanted[:, lo:hi:step])
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_a_stepped_read_is_what_was_written(dynamic: bool) -> None:
+    ops, x, half = NumPy(dynamic), Value(drawn(4, 6)), Value(drawn(4, 3, start=50))
+    even: Any = slices.slice_scatter(ops, x, half, 1, 0, None, 2)
+    taken = strided(ops, ops.rows[even][1], 0, ops.size(even, 1), 2)
+    assert taken is not None
+    assert part(ops, taken[0], 1, *taken[1:]) is half
+    odd = strided(ops, ops.rows[even][1], 1, ops.size(even, 1), 2)
+    assert odd is not None
+    np.testing.assert_array_equal(part(ops, odd[0], 1, *odd[1:]).array, x.array[:, 1::2])
+
+
 @pytest.mark.parametrize(("dynamic", "facts"), KINDS)
 @pytest.mark.parametrize("index", [-3, -1, 0, 2])
 def test_select(dynamic: bool, facts: bool, index: int) -> None:
@@ -110,6 +152,12 @@ def test_diagonals(
         NumPy(dynamic, facts), x, Value(src), offset, dims[0], dims[1] - 3
     )
     assert out is not None
+    np.testing.assert_array_equal(out.array, wanted)
+    diagonal[...] = 7
+    ops = OneNumber(dynamic, facts)
+    out = slices.diagonal_scatter(ops, x, Value(src), offset, dims[0], dims[1])
+    assert out is not None
+    assert not {"take", "unsqueeze", "permute"} & {*ops.operators}
     np.testing.assert_array_equal(out.array, wanted)
 
 
@@ -249,8 +297,31 @@ def test_a_scatter_to_a_constant_box(dim: int, line: list[int], rows: int) -> No
                 continue
             assert not {"eq", "take"} & set(ops.operators)
             np.testing.assert_array_equal(out.array, wanted)
-    twice = Value(np.zeros((4, 2), np.int64))
-    assert indices.scatter(NumPy(False), Value(x), 1, twice, 7) is None
+
+
+@pytest.mark.drawn
+@given(
+    shape=st.tuples(st.integers(1, 4), st.integers(1, 5)),
+    dim=st.integers(-2, 1),
+    k=st.integers(1, 4),
+    data=st.data(),
+)
+def test_few_elements_of_each_row(
+    shape: tuple[int, int], dim: int, k: int, data: st.DataObject
+) -> None:
+    """If elements of a row go to the same place, the last one wins."""
+    x, n, rows = drawn(*shape), shape[dim], shape[1 - dim % 2]
+    places = data.draw(st.lists(st.integers(0, n - 1), min_size=k * rows, max_size=k * rows))
+    index = np.array(places, np.int64).reshape((k, rows) if dim % 2 == 0 else (rows, k))
+    src = drawn(*index.shape, start=50)
+    for new in (7, Value(src)):
+        wanted = x.copy()
+        for at in np.ndindex(index.shape):
+            place = (index[at], at[1]) if dim % 2 == 0 else (at[0], index[at])
+            wanted[place] = 7 if new == 7 else src[at]
+        out = indices.scatter(NumPy(False, fixed=False), Value(x), dim, Value(index), new)
+        assert out is not None
+        np.testing.assert_array_equal(out.array, wanted)
 
 
 def test_what_is_left_alone() -> None:
@@ -260,3 +331,5 @@ def test_what_is_left_alone() -> None:
     assert index_put(NumPy(False), x, [at, at], Value(drawn(2))) is None
     many = Value(np.zeros(2**20, np.int64))
     assert index_put(NumPy(False, fixed=False), x, [many], Value(drawn(4))) is None
+    five = Value(np.zeros((3, indices.FEW + 1), np.int64))
+    assert indices.scatter(NumPy(False), x, 1, five, 7) is None

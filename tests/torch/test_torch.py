@@ -288,6 +288,28 @@ def test_a_module_is_no_program() -> None:
         onnx_scatterx.torch.remove_scatters(torch.nn.Linear(2, 2))
 
 
+def test_phases_of_an_image() -> None:
+    """Rows that were just written are not read again: four writes are three cats."""
+
+    def phases(x: Any) -> Any:
+        y = x.new_zeros(1, 4, 6)
+        for k in range(4):
+            y[:, k // 2 :: 2, k % 2 :: 2] = x[k]
+        return y
+
+    program = check(phases, torch.randn(4, 1, 2, 3))
+    assert operators(program).count("aten.cat.default") == 3
+    assert "aten.new_zeros.default" not in operators(program)
+
+
+def test_weights_of_the_best_experts() -> None:
+    def weights(scores: Any, places: Any, best: Any) -> Any:
+        return torch.zeros_like(scores).scatter_(1, places, best)
+
+    places = torch.tensor([[1, 3], [0, 2], [2, 2]])  # the last of equal places wins
+    check(weights, torch.randn(3, 4), places, torch.randn(3, 2))
+
+
 WRITES = (
     "x[:, {a}:{b}] = x[:, {a}:{b}] * 2",
     "x[{a}:{b}] += 1",
@@ -298,6 +320,8 @@ WRITES = (
     "x[x > {c}] = {a}",
     "x[v > 0] = x[v > 0] + 1",
     "x.diagonal({c}).add_(1)",
+    "x.diagonal({c}).fill_({a})",
+    "x[{s} - 1 :: {s}, {c}::2] += 1",
     "x[:, {c}:] = x[:, {c}:{c} + 1]",
     "x.t()[{a}:{b}] = v.t()[{a}:{b}]",
     "x.view(-1)[{a}:{b}] = 5",
