@@ -21,6 +21,7 @@ TOOLS = {
     "tensorrt": "torch-TensorRT",
 }
 GRADES = ("taken only after", "better", "same", "worse", "refused in both", "refused only after")
+COMMAND = "python benchmarks/toolchains.py"
 CLOSE = {"ethos-u55": 0.1}
 """By how much outputs may differ from eager PyTorch, by the largest number: int8 is coarse."""
 
@@ -92,6 +93,16 @@ def summary(tool: str, found: Found) -> str:
     return f"- {TOOLS[tool]} ({found['versions']}; {found['date']}): {'; '.join(told)}; {runs}"
 
 
+def origin(tried: Mapping[str, Found]) -> str:
+    """Return when, of which versions, by which command and where the results were made."""
+    dates = sorted({found["date"] for found in tried.values()})
+    machines = dict.fromkeys(found["machine"] for found in tried.values())
+    return (
+        f"*Date: {', '.join(dates)}. Version: before 0.1.0, of the toolchains as listed. Command: "
+        f"`{COMMAND}`. Machine: {'; '.join(machines)}.*"
+    )
+
+
 def page(results: Mapping[str, Found]) -> Iterator[str]:
     """Yield the lines of the tables."""
     tried = {tool: found for tool, found in results.items() if "modules" in found}
@@ -99,13 +110,13 @@ def page(results: Mapping[str, Found]) -> Iterator[str]:
     for tool, found in results.items():
         if tool not in tried:
             yield f"- {TOOLS[tool]}: not tried, since it does not install: `{found['not_tried']}`"
-    yield f"- machine: {'; '.join(dict.fromkeys(found['machine'] for found in tried.values()))}"
+    yield f"\n{origin(tried)}"
     yield "\n| module | " + " | ".join(TOOLS[tool] for tool in tried) + " |"
     yield "|---" * (len(tried) + 1) + "|"
     for name, what in modules().items():
         cells = (row(tool, found["modules"].get(name)) for tool, found in tried.items())
         yield f"| {name}: {what} | " + " | ".join(cells) + " |"
-    yield "\n## What is left, or refused\n"
+    yield f"\n## What is left, or refused\n\n{origin(tried)}\n"
     for tool, found in tried.items():
         yield f"### {TOOLS[tool]}\n\n| module | before | after |\n|---|---|---|"
         for name in (name for name in modules() if name in found["modules"]):

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.assumptions.clauses import noted_assumptions as noted_assumptions
     from onnx_scatterx.assumptions.clauses import read_clauses as read_clauses
     from onnx_scatterx.assumptions.counts import Subject as Subject
+    from onnx_scatterx.assumptions.expressions import TURNED as TURNED
     from onnx_scatterx.assumptions.expressions import evaluate as evaluate
     from onnx_scatterx.assumptions.expressions import names_in as names_in
     from onnx_scatterx.assumptions.expressions import parts_of as parts_of
@@ -44,7 +45,7 @@ else:
             "clauses": "Assume Clause METADATA at_sizes by_name check_clauses conditions_of "
             "equalities note_assumptions noted_assumptions read_clauses",
             "counts": "Subject",
-            "expressions": "evaluate names_in parts_of",
+            "expressions": "TURNED evaluate names_in parts_of",
             "fixed_sizes": "Fix FixedSizes dims_of fix_template open_sizes places_of",
         },
     )

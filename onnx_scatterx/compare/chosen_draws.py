@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions import Assumption, Subject
+from onnx_scatterx.assumptions import TURNED, Assumption, Subject
 from onnx_scatterx.errors import ScatterXError, VerifyError
 from onnx_scatterx.graphs import constant, overridable, remove_dead, values_by_name
 from onnx_scatterx.operators import described
@@ -23,14 +23,6 @@ Feeds = Mapping[str, np.ndarray]
 Probe = Callable[[Feeds], "Mapping[str, np.ndarray] | None"]
 """Returns the values of a model by their names; None if it does not run on these inputs."""
 
-_SIGNS = {
-    "Equal": "==",
-    "Less": "<",
-    "LessOrEqual": "<=",
-    "Greater": ">",
-    "GreaterOrEqual": ">=",
-}
-_TURNED = {"==": "==", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _MOST_IN_VAIN = 200
 _STARTS = 16  # of a run that are tried
 _TRIED = 64  # elements of an input that may take the place of another one
@@ -63,7 +55,7 @@ class Promised:
             if node is None or node.domain != "" or not node.inputs:
                 break
             before, op = node.inputs[0], node.op_type
-            if op in _SIGNS and not sign:
+            if described(node).compares and not sign:
                 found = _compared(node, overridable(model))
                 if found is None:
                     break
@@ -96,10 +88,10 @@ def _compared(
     node: ir.Node, given: Collection[ir.Value]
 ) -> tuple[ir.Value, str, int | float] | None:
     """Return the value, sign and number of a comparison with one number, or None."""
-    sign = _SIGNS[node.op_type]
+    sign = described(node).compares
     for value, other, said in (
         (node.inputs[0], node.inputs[1], sign),
-        (node.inputs[1], node.inputs[0], _TURNED[sign]),
+        (node.inputs[1], node.inputs[0], TURNED[sign]),
     ):
         tensor = constant(other, given)
         if value is not None and tensor is not None and tensor.size == 1:

@@ -149,6 +149,8 @@ class Operator:
     """
     keeps_all: bool = False
     """Each element of the first input is in the output, unless an axis is broadcast to no size."""
+    compares: str = ""
+    """How it compares its first input with its second: ==, <, <=, > or >=."""
     keeps_order: bool = False
     """The output has all elements of the first input, in row-major order."""
     rounding: Rounding = Rounding.UNKNOWN

@@ -155,7 +155,7 @@ def test_a_function_of_few_rows_is_not_done_for_all() -> None:
         n = NonZero(m) i = Transpose(n) r = GatherND(x, i)
         h = MatMul(r, a) g = Relu(h) u = MatMul(g, b) y = ScatterND(x, i, u) }"""
     model, work = parse(text), {}
-    for number in (4, 16):
+    for number in (2, 16):
         result = onnx_scatterx.optimize(
             model, target="qnn", last_bits=True, assume=[f"m: exactly {number}"]
         )
@@ -168,7 +168,7 @@ def test_a_function_of_few_rows_is_not_done_for_all() -> None:
             "b": np.ones((8, 2), np.float32),
         }
         assert_same(model, result.model, [feed])
-    assert work == {4: False, 16: True}  # 64 / 4 is more than the work limit 8
+    assert work == {2: False, 16: True}  # 64 / 2 is more than the work limit 16
 
 
 def test_two_masks_of_as_many_elements() -> None:

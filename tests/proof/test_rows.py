@@ -23,8 +23,10 @@ from tests.proof.unproven import unproven
 
 N = 7
 SHAPES = {"w": (4, 4), "w2": (4, 4), "up": (4, 6), "down": (6, 4), "bias": (4,), "column": (4, 1)}
-RNG = np.random.default_rng(0)
-CONSTANTS = {name: RNG.standard_normal(shape).astype("f4") for name, shape in SHAPES.items()}
+CONSTANTS = {
+    name: np.random.default_rng(seed).standard_normal(shape).astype("f4")
+    for seed, (name, shape) in enumerate(SHAPES.items())
+}
 CONSTANTS |= {"wb": CONSTANTS["w"][None], "nil": np.zeros((), "f4"), "axis": np.zeros((), "i8")}
 CONSTANTS |= {"fill": np.zeros(1, "f4"), "divisor": np.ones((), "i8")}
 HEAD = """g (float[N, 4] x, bool[N] m, bool[N] q, float[N, 4] o, float[N, 1] v, int64[N, 4] t,

@@ -18,20 +18,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions import Assumption, Clause, Subject, by_name, evaluate
+from onnx_scatterx.assumptions import TURNED, Assumption, Clause, Subject, by_name, evaluate
 from onnx_scatterx.engine.analysis.domain.call import Scope
 from onnx_scatterx.engine.analysis.domain.tensor import Chosen, TensorValue
 from onnx_scatterx.engine.terms import Facts, Term, coord, equals, step, term
-from onnx_scatterx.operators import those
+from onnx_scatterx.operators import described, those
 
-_SIGNS = {
-    "Equal": "==",
-    "Less": "<",
-    "LessOrEqual": "<=",
-    "Greater": ">",
-    "GreaterOrEqual": ">=",
-}
-_TURNED = {"==": "==", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _IN_ORDER = those(lambda row: row.keeps_order) | {"Cast"}
 
 
@@ -107,7 +99,7 @@ class ChosenElements:
         if node.op_type in _IN_ORDER and node.inputs[0] is not None:
             x = scope.of(node.inputs[0])
             return x.chosen if x.chosen is not None and _keeps_zeros(x, tensor) else None
-        sign = _SIGNS.get(node.op_type)
+        sign = described(node).compares
         if not sign or not self._compared:
             return None
         chosen = self._of_comparison(node, sign, tensor, scope)
@@ -119,7 +111,7 @@ class ChosenElements:
         self, node: ir.Node, sign: str, tensor: TensorValue, scope: Scope
     ) -> Chosen | None:
         """Return what is promised of a comparison of one value with a constant number."""
-        for (value, other), said in ((node.inputs, sign), (node.inputs[::-1], _TURNED[sign])):
+        for (value, other), said in ((node.inputs, sign), (node.inputs[::-1], TURNED[sign])):
             known = None if other is None else scope.of(other).constant
             if value is None or known is None or known.size != 1:
                 continue
