@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions import TURNED, Assumption, Subject
+from onnx_scatterx.assumptions import TURNED, Assumption, Clause, Subject, noted_assumptions
 from onnx_scatterx.errors import ScatterXError, VerifyError
 from onnx_scatterx.graphs import constant, overridable, remove_dead, values_by_name
 from onnx_scatterx.operators import described
@@ -190,6 +190,18 @@ class ChosenDraws:
                 return False
         self._in_vain = -1
         return True
+
+
+def noted_promises(before: ir.Model, after: ir.Model) -> tuple[Clause, ...]:
+    """Return the assumptions that the second model states, without promises of which it is free.
+
+    If the first model states a promise, too, and lacks its value, the promise was used before the
+    first was written. What was done since knows no such value, so it holds without the promise.
+    """
+    own, named = noted_assumptions(after.metadata_props), values_by_name(before.graph)
+    gone = {c for c in own if c.is_count and Subject.of(c.name).value not in named}
+    used = gone.intersection(noted_assumptions(before.metadata_props)) if gone else gone
+    return tuple(clause for clause in own if clause not in used)
 
 
 def probed_model(model: ir.Model, values: Sequence[str]) -> ir.Model:

@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions import Assume, at_sizes, by_name, noted_assumptions, read_clauses
+from onnx_scatterx.assumptions import Assume, at_sizes, by_name, read_clauses
 from onnx_scatterx.compare.array_diff import Tolerance
-from onnx_scatterx.compare.chosen_draws import ChosenDraws, probed_model
+from onnx_scatterx.compare.chosen_draws import ChosenDraws, noted_promises, probed_model
 from onnx_scatterx.compare.empty_scans import iterated_axes
 from onnx_scatterx.compare.equality import Equality
 from onnx_scatterx.compare.fused_rounding import roundings
@@ -162,7 +162,7 @@ def verify(
         try:
             fixed = narrowing(first, second, distrust_dims)
             promised = at_sizes(read_clauses(assume), fixed)
-            own = at_sizes(noted_assumptions(second.metadata_props), fixed)
+            own = at_sizes(noted_promises(first, second), fixed)
             assumed = tuple(dict.fromkeys((*promised, *own)))
         except ScatterXError as error:
             raise VerifyError(str(error)) from error

@@ -102,7 +102,8 @@ def row_read(node: ir.Node, axis: int, extents: Shape, context: Context) -> RowR
     at: list[tuple[int, int]] = []
     for c, target, size in read.by_axis():
         if target.constant is not None and size.constant != 1:
-            refuse_unless(read.nonnegative[c] and read.facts.is_nonnegative(size - target - 1))
+            refuse_unless(read.nonnegative[c] and target.constant >= 0)
+            refuse_unless(read.facts.is_nonnegative(size - target - 1))
             at.append((c, target.constant))
             target, size = term(0), term(1)  # of what is cut
         old.append(size)

@@ -64,6 +64,19 @@ def test_promises_that_cannot_be_kept() -> None:
         verify(model, model, assume=["w: exactly 3"])
 
 
+def test_promise_about_a_value_that_both_models_lack() -> None:
+    """What is done with a written model holds without the promises by which it was written."""
+    text = READ % ("40", "int64[40] v", "m = Equal(v, c)")
+    first = optimize(parse(text), target="qnn", assume=["m: exactly 0"]).model
+    assert "m" not in [name for node in first.graph.node for name in node.output]
+    second = optimize(first, target="standard", assume=["v: unique"]).model
+    found = verify(first, second, samples=4)
+    assert (found.answer, found.accepted) == ("same", 4)
+    assert "m: exactly 0" not in found.assumed
+    with pytest.raises(VerifyError, match="the model has no such value"):
+        verify(first, second, assume=["m: exactly 0"])
+
+
 def test_several_promises_of_one_input() -> None:
     """The elements of one are not taken for another."""
     model = parse("g (int64[30] v) => (int64[30] y) { y = Neg(v) }")

@@ -370,3 +370,20 @@ def test_choices_by_masks_that_are_computed(lines: str) -> None:
         rng = np.random.default_rng(size)
         x = rng.integers(-9, 9, (size, 4)).astype("f4")
         assert pair.accepts({"x": x, "m": rng.random(size) < share})
+
+
+@pytest.mark.parametrize("position", [-5, -4, -1, 3, 4])
+def test_constant_positions_beside_a_mask_from_the_end_and_outside(position: int) -> None:
+    """A read outside of the tensor runs if no row is chosen."""
+    model = parse(f"""g (float[N,4] x, bool[N] m) => (float[N,4] y)
+        <int64[1,1] at = {{{position}}}, int64[1,1] two = {{2}}> {{
+        nz = NonZero (m) i = Transpose (nz) s = Shape (i) a = Expand (at, s) b = Expand (two, s)
+        j = Concat <axis = 1> (i, a) k = Concat <axis = 1> (i, b)
+        r = GatherND (x, j) u = Neg (r) y = ScatterND (x, k, u) }}""")
+    result = onnx_scatterx.optimize(model, target=TARGET).model
+    assert "ScatterND" not in {n.op_type for n in nodes(result)}
+    pair = Pair(model, result)
+    x = np.arange(12, dtype="f4").reshape(3, 4)
+    for mask in ([False] * 3, [True, False, True]):
+        inside = -4 <= position < 4
+        assert pair.accepts({"x": x, "m": np.array(mask)}) == (inside or not any(mask))
