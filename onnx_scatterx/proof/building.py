@@ -79,9 +79,10 @@ class Scope(dict[str, Tensor]):
 class Builder:
     """Builds tensors from nodes, for both models in turn.
 
-    ``fixed`` gives sizes by name. If ``trusted``, dims of one name are one size. ``removed`` has
-    the assumptions about nodes that only the first model has. ``refused`` says why the models
-    cannot be judged because of a node; empty without such a node.
+    ``fixed`` gives sizes by name. If ``trusted``, dims of one name are one size. ``noted`` has the
+    assumptions about nodes of the first model, and their outputs. ``kept`` are those of the nodes
+    that the second model has, too. ``refused`` says why the models cannot be judged because of a
+    node; empty without such a node.
     """
 
     world: World
@@ -90,7 +91,8 @@ class Builder:
     opaque: list[Opaque] = field(default_factory=list)
     fixed: dict[SizeKey, int] = field(default_factory=dict)
     trusted: bool = True
-    removed: dict[Key, str] = field(default_factory=dict)
+    noted: dict[Key, tuple[str, list[Tensor]]] = field(default_factory=dict)
+    kept: set[Key] = field(default_factory=set)
     _alive: list[Any] = field(default_factory=list)
     refused: str = ""
     _constants: dict[Contents, Tensor] = field(default_factory=dict)
@@ -179,7 +181,7 @@ class Builder:
             self._alive.append((inputs, captured))
             self._note(key, node, outputs)
         elif self.world.owing:
-            self.removed.pop(key, None)
+            self.kept.add(key)
         opaque = self._opaque.get(id(outputs))
         self.refused = self.refused or unrounded(node, inputs, outputs, opaque is not None)
         if opaque is not None and opaque.stored != _stored(node, scope):
@@ -194,13 +196,23 @@ class Builder:
         """Note the assumption about a node that the other model may not have."""
         made = self._opaque.get(id(outputs))
         if made is not None and made.node is not node:  # an equal node of the first model
-            self.removed.pop(made.key, None)
+            self.kept.add(made.key)
             return
         text = SAME_ROWS if made is not None and not made.reason else assumed(node, outputs)
         if self.world.owing:
             self.world.assume(text)
         else:
-            self.removed[key] = text
+            self.noted[key] = text, outputs
+
+    def assume_noted(self) -> None:
+        """Assume what was noted about nodes of the first model.
+
+        If both models have a node, its assumption is needed only if elements of its output were
+        read: then it may have been compared with other nodes.
+        """
+        for key, (text, outputs) in self.noted.items():
+            if key not in self.kept or any(t.is_read for t in outputs):
+                self.world.assume(text)
 
     def _made(
         self, node: Node, inputs: tuple[Tensor | None, ...], scope: Scope, equal: Equal | None

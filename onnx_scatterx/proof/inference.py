@@ -61,8 +61,10 @@ def positions(node: Node, output: Tensor, length: Term) -> Callable[[Coordinates
 
     They are below its ``length``. TopK names each position once: this is known if it names few.
     """
-    axis = node.get("axis", -1) % output.rank
-    count = number(output.shape[axis]) if node.op == "TopK" else None
+    axis, count = 0, None
+    if node.op == "TopK":
+        axis = node.get("axis", -1) % output.rank
+        count = number(output.shape[axis])
     others = range(count) if count is not None and count <= _FEW else ()
 
     def fact(at: Coordinates, element: Term) -> Term:

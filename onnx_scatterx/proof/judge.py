@@ -195,8 +195,6 @@ def _judge(
             progress(len(one.nodes) + done, total)
     if builder.refused:
         raise UnsupportedError(builder.refused)
-    for text in builder.removed.values():
-        world.assume(text)
     outputs: dict[str, Comparison] = {}
     for name in one.outputs:
         so_far.at = f"the comparison of the output {name!r}"
@@ -213,6 +211,7 @@ def _judge(
         if stated is None and len(world.solver.facts) > before:
             can_hold = possible(world, list(builder.sizes.values())).status == "possible"
             stated = None if can_hold else "dims that a runtime infers may be impossible together"
+    builder.assume_noted()
     return Judgement(
         outputs,
         pair.regions,

@@ -4,6 +4,7 @@ import numpy as np
 import onnx
 import pytest
 
+from onnx_scatterx.proof.assumed import SAME_BITS, SAME_ROWS, SIGN_OF_ZERO
 from tests.helpers.proving import prove
 from tests.helpers.support import parse
 from tests.proof.differing_run import floats, outcome, unproven
@@ -145,3 +146,27 @@ def test_a_constant_that_is_computed_is_an_assumption() -> None:
     for pair in ((one, other), (other, one)):
         assert "MatMul is the same for a constant that is computed" in str(prove(*pair))
     assert "computed" not in str(prove(one, one))
+
+
+@pytest.mark.parametrize(
+    ("made", "chosen", "needed"),
+    [
+        ("p = Where(c, x, o)", "", SIGN_OF_ZERO),
+        ("p = Exp(x)", "s = Exp(r)", SAME_BITS),
+        ("p = MatMul(x, w)", "s = MatMul(r, w)", SAME_ROWS),
+    ],
+)
+def test_a_node_of_both_models_that_is_compared_with_others(
+    made: str, chosen: str, needed: str
+) -> None:
+    """Both models have all nodes that compute, and the second one gives another of them."""
+    text = """g (float[N, 2] x, float[N, 2] o, bool[N] m)
+        => (float[N, 2] p, float[K, 2] s, float[N, 2] y, float[N, 2] z)
+        <float[2, 2] w = {{1, 2, 3, 4}}> {{ c = Unsqueeze(m, [1]) {}
+        n = NonZero(m) i = Transpose(n) r = GatherND(x, i) {}
+        y = ScatterND(o, i, s) z = {} }}"""
+    chosen = chosen or "s = Identity(r)"
+    of_all = "Identity(p)" if needed == SIGN_OF_ZERO else "Where(c, p, o)"
+    whole = parse(text.format(made, chosen, "Identity(y)"))
+    assert needed in prove(whole, parse(text.format(made, chosen, of_all))).assumed
+    assert needed not in prove(whole, whole).assumed

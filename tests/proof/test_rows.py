@@ -250,6 +250,14 @@ def test_a_topk_names_each_position_once(largest: int) -> None:
         assert_possible(text, given, [best, y])
 
 
+@pytest.mark.parametrize("op", ["ArgMax", "ArgMin"])
+def test_the_position_of_an_extreme_of_a_vector(op: str) -> None:
+    """Its result is a scalar, which has no axis."""
+    text = f"g (float[A] x) => (int64 y) {{ y = {op}<axis = 0, keepdims = 0>(x) }}"
+    given = {"x": np.array([2, 1, 3], "f4")}
+    assert_possible(text, given, run(parse(text), given))
+
+
 def test_one_hot() -> None:
     text = """g (int64[A] i, int64 d, float[2] v) => (float[B, C] y) {
         y = OneHot<axis = 0>(i, d, v) }"""

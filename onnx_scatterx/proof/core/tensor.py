@@ -71,6 +71,11 @@ class Tensor:
                 watcher(key, element)
         return element
 
+    @property
+    def is_read(self) -> bool:
+        """Whether an element was read."""
+        return bool(self._known)
+
     def watch(self, watcher: Callable[[Coordinates, Term], None]) -> None:
         """Call a function with each element that was read, and later with each that is read."""
         self.watchers.append(watcher)
