@@ -54,6 +54,18 @@ class FixedSizes:
         """
         return _Reader(model, distrust_dims).read(dict(fix or {}))
 
+    @staticmethod
+    def named(model: ir.Model, fix: Fix) -> frozenset[str]:
+        """Return the names of ``fix`` that a model has: as a size, or as an input.
+
+        >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+        ...     g (float[N, 4] x) => (float[N, 4] y) { y = Identity(x) }''')
+        >>> sorted(FixedSizes.named(model, {"N": 2, "x": [2, 4], "batch": 1, "N[0]": 2}))
+        ['N', 'x']
+        """
+        reader = _Reader(model, distrust_dims=False)
+        return frozenset(name for name, given in (fix or {}).items() if reader.has(name, given))
+
     def __str__(self) -> str:
         return ", ".join(f"{name} = {number}" for name, number in self.symbols.items())
 
@@ -92,13 +104,25 @@ class _Reader:
 
     def _size(self, name: str, number: int) -> None:
         """Take a number for a dim by its name, or by its place (``x[2]``)."""
-        for value, dims in self.dims.items():
-            for axis, dim in enumerate(dims or ()):
-                if name == f"{value}[{axis}]":
-                    return self._dim(value, axis, dim, number, f"--fix {name}={number}")
+        if (place := self._place(name)) is not None:
+            return self._dim(*place, number, f"--fix {name}={number}")
         if name not in sizes_of(self.inputs.values()):
             raise self._unknown(name)
         self._learn(name, number, f"--fix {name}={number}")
+
+    def _place(self, name: str) -> tuple[str, int, int | str | None] | None:
+        """Return the input, the axis and the dim that a name such as ``x[2]`` means."""
+        for value, dims in self.dims.items():
+            for axis, dim in enumerate(dims or ()):
+                if name == f"{value}[{axis}]":
+                    return value, axis, dim
+        return None
+
+    def has(self, name: str, given: object) -> bool:
+        """Return whether a name is that of an input or, for a number, of a size."""
+        if name in self.inputs or isinstance(given, Sequence):
+            return name in self.inputs
+        return name in sizes_of(self.inputs.values()) or self._place(name) is not None
 
     def _shape(self, name: str, shape: list[int]) -> None:
         """Take a shape for an input, and for every dim that is declared by a name of it."""

@@ -158,7 +158,7 @@ def documents(name: str) -> list[Any]:
         one = Check("a", "1", "refused", "why", ("n",), ("m",), 0.5, 0.9, "time", "fault", ("Erf",))
         return [json.loads(as_json([one]))]
     outcomes = [
-        ModelOutcome(Path("a"), Path("b"), REPORT, True, None, 1.5, proof=PROOF.to_dict()),
+        ModelOutcome(Path("a"), Path("b"), REPORT, True, None, 1.5, (), PROOF.to_dict(), 0, ("n",)),
         ModelOutcome(Path("c"), None, None, None, "no such file", 0.0),
     ]
     summary = Summary(tuple(outcomes), 2.5)

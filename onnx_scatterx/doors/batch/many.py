@@ -15,6 +15,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any, NoReturn, Unpack
 
+from onnx_scatterx.doors.batch.fixes import check_named
 from onnx_scatterx.doors.batch.summary import ModelOutcome, Summary
 from onnx_scatterx.doors.batch.workers import Task, run_in_executor, run_in_processes
 from onnx_scatterx.engine.passes import Settings
@@ -143,14 +144,16 @@ def optimize_many(
             ``on_progress("optimizing: a.onnx, b.onnx", done, total)``. The stage has the names of
             at most three models at work. With an ``executor``, the stage is ``"optimizing"``.
         external_data: write the weights of each model to a file beside it.
-        **options: the options of ``optimize``.
+        **options: the options of ``optimize``. A name of ``fix`` that a model lacks is left out for
+            this model, and the summary says so.
 
     Returns:
         The outcome of each model, in the order in which they were given.
 
     Raises:
         ScatterXError: there is no model, the models cannot be written to the directory, or an
-            option is wrong for every model, such as an unknown target.
+            option is wrong for every model, such as an unknown target, or a name of ``fix`` that no
+            model has.
 
     Example:
         >>> import tempfile
@@ -169,6 +172,7 @@ def optimize_many(
     with recorded():
         checked = _checked(options)
         pairs = pairs_of(paths, Path(output))
+        check_named((source for source, _ in pairs), checked.get("fix"))
         read = read_elsewhere(pairs)
     tasks = [
         Task(
@@ -218,6 +222,7 @@ def inspect_many(
     with recorded():
         checked = _checked(options)
         _, sources = sources_of(paths)
+        check_named(sources, checked.get("fix"))
     tasks = [Task(source, None, checked, None, timeout) for source in sources]
     return _run(tasks, executor, jobs, Observer(on_progress), "inspecting")
 

@@ -25,7 +25,7 @@ class ModelOutcome:
     time that the model took. ``files`` are all files that were written. ``agrees`` says that
     ``verify`` found no difference, and ``compared`` is the number of its sets of inputs. If the
     models differ, no file is written. ``proof`` is the proof as plain data, if ``prove`` was asked
-    for.
+    for. ``left_out`` are the names of ``fix`` that the model lacks.
     """
 
     source: Path
@@ -37,6 +37,7 @@ class ModelOutcome:
     files: tuple[Path, ...] = ()
     proof: Mapping[str, Any] | None = None
     compared: int = 0
+    left_out: tuple[str, ...] = ()
 
     @property
     def is_written(self) -> bool:
@@ -57,9 +58,11 @@ class ModelOutcome:
         count = len(self.report.violations)
         left = f", {count} violation{'s' * (count > 1)} of the target" if count else ""
         kept = "".join(f"; {line}" for line in self.report.opset_lines())
+        names = ", ".join(self.left_out)
+        without = f"; without --fix of {names}, which the model lacks" if names else ""
         answer = {None: "", "unknown": "not proven"}.get(self.answer, self.answer)
         proof = f", {answer}" if answer else ""
-        return self.report.summary() + left + kept + verified[self.agrees] + proof
+        return self.report.summary() + left + kept + without + verified[self.agrees] + proof
 
     @property
     def answer(self) -> str | None:
@@ -73,6 +76,7 @@ class ModelOutcome:
             "output": str(self.output) if self.is_written else None,
             "error": self.error,
             "same": self.same,
+            "fix_left_out": list(self.left_out),
             **({} if self.proof is None else {"proof": self.proof}),
             "seconds": round(self.seconds, 3),
             "report": None if self.report is None else self.report.to_dict(),

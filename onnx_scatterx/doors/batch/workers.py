@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from onnx_scatterx.doors.batch.fixes import leave_out
 from onnx_scatterx.doors.batch.pool import run_tasks
 from onnx_scatterx.doors.batch.summary import ModelOutcome
 from onnx_scatterx.errors import ScatterXError, one_line
@@ -117,15 +118,17 @@ def run_task(task: Task) -> ModelOutcome:
     try:
         if task.output is None:
             with Inquiry.about(task.source, Settings.of(**task.options)) as asked:
+                left_out = leave_out(asked)
                 report = settled(asked.inspected[0], details=True)
             left()
             seconds = time.perf_counter() - start
-            return ModelOutcome(task.source, None, report, None, None, seconds)
+            return ModelOutcome(task.source, None, report, None, None, seconds, left_out=left_out)
         with recorded(), Writing(task.read) as writing:
             note_read(task.source, "the input")
             writing.make_directory(task.output.parent)
             writing.claim(task.output, "the output")
             with Inquiry.about(task.source, Settings.of(**task.options)) as asked:
+                left_out = leave_out(asked)
                 result = asked.optimized(keeps=task.advice)
                 report = settled(result.report, details=True)
                 if task.advice:
@@ -166,7 +169,7 @@ def run_task(task: Task) -> ModelOutcome:
         return failed(task, f"a bug, please report it: {type(error).__name__}: {one_line(error)}")
     seconds = time.perf_counter() - start
     return ModelOutcome(
-        task.source, task.output, report, agrees, None, seconds, written, proof, compared
+        task.source, task.output, report, agrees, None, seconds, written, proof, compared, left_out
     )
 
 

@@ -130,16 +130,38 @@ def test_sizes_at_which_the_model_does_not_run(
 
 
 def test_a_directory(tmp_path: Path) -> None:
-    """A model that lacks the size is a line of its own."""
+    """A model that lacks a name is optimized without it, and says so; some model must have it."""
     for name, dim in ("a", "N"), ("b", "M"):
         text = f"g (float[{dim}] x) => (float[{dim}] y) {{ y = Neg (x) }}"
         onnx.save(parse(text), tmp_path / f"{name}.onnx")
     summary = onnx_scatterx.optimize_many(
         [tmp_path / "a.onnx", tmp_path / "b.onnx"], tmp_path / "out", fix={"N": 2}, jobs=1
     )
-    assert [o.error for o in summary.outcomes] == [None, summary.failed[0].error]
-    assert "has no size 'N'; it has M" in str(summary.failed[0].error)
-    assert shape(tmp_path / "out" / "a.onnx") == [2]
+    assert not summary.failed
+    assert [o.left_out for o in summary.outcomes] == [(), ("N",)]
+    assert "without --fix of N, which the model lacks" in str(summary)
+    told = json.loads(summary.to_json())["models"]
+    assert [one["fix_left_out"] for one in told] == [[], ["N"]]
+    assert [shape(tmp_path / "out" / f"{name}.onnx") for name in "ab"] == [[2], ["M"]]
+
+
+@pytest.mark.parametrize(
+    ("fix", "told"),
+    [
+        ("Batch=2", "no model has a size or an input 'Batch'; did you mean batch?"),
+        ("batch:2", "no model has a size or an input 'batch'"),
+        ("x[1]=2", "no model has a size or an input 'x[1]'"),
+    ],
+)
+def test_a_name_that_no_model_of_a_directory_has(
+    fix: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.onnx").write_bytes(b"no model")
+    onnx.save(parse("g (float[batch] x) => (float[2] y) { y = Neg (x) }"), tmp_path / "b.onnx")
+    out = tmp_path / "out"
+    assert main(["optimize", str(tmp_path), "-o", str(out), "--fix", fix]) == 2
+    assert told in capsys.readouterr().err
+    assert not out.exists()
 
 
 def test_assumptions_of_fixed_sizes() -> None:

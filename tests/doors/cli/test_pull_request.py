@@ -23,6 +23,7 @@ yaml = pytest.importorskip("yaml")
 ROOT = Path(__file__).parents[3]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 TAKEN, REFUSED = MODELS / "letterbox_ts.onnx", MODELS / "letterbox_ts_dynamic.onnx"
+BOX = MODELS / "box_update_ts.onnx"
 
 
 def git(*words: str) -> str:
@@ -144,6 +145,20 @@ def test_the_hook(monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.search(hook["files"], "a/b.onnx")
     assert main([*command, str(TAKEN)]) == 0
     assert main([*command, str(TAKEN), str(REFUSED)]) == 1
+
+
+def test_the_hook_rejects_a_file_whose_scatter_can_be_removed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    page = (ROOT / "docs" / "plug_in.md").read_text(encoding="utf-8")
+    options = ["--passes", "CheckTarget"]
+    assert f"args: [--strict, --target, rknn, {', '.join(options)}]" in page
+    for more, status in ([], 0), (options, 1):
+        capsys.readouterr()
+        assert main(["inspect", "--strict", "--target", "rknn", *more, str(BOX)]) == status
+    out, err = capsys.readouterr()
+    assert "62 -> 62 nodes" in out
+    assert err == "onnx-scatterx: 1 scatter that rknn runs on its host: ScatterND (1): /ScatterND\n"
 
 
 def test_the_page_has_a_whole_configuration_and_a_whole_workflow() -> None:
