@@ -13,6 +13,7 @@ from onnx_scatterx.faces import face
 if TYPE_CHECKING:
     from onnx_scatterx.compare.accepted_draws import valid_draws as valid_draws
     from onnx_scatterx.compare.array_diff import compare as compare
+    from onnx_scatterx.compare.broken_promises import stated_and_broken as stated_and_broken
     from onnx_scatterx.compare.interface import narrowing as narrowing
     from onnx_scatterx.compare.result import DifferenceError as DifferenceError
     from onnx_scatterx.compare.result import Verification as Verification
@@ -23,6 +24,7 @@ else:
         {
             "accepted_draws": "valid_draws",
             "array_diff": "compare",
+            "broken_promises": "stated_and_broken",
             "interface": "narrowing",
             "result": "DifferenceError Verification",
             "verifying": "verify",

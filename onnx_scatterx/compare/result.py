@@ -123,6 +123,8 @@ class Verification:
     made, because the refusals cannot depend on what is drawn. If `unequal`, the first model runs on
     no draw in which all dims of one name are equal, and the draws have other dims. `unkept` are
     promises about values that drawn inputs broke, if no input that keeps all of them was found.
+    `broken_by` are the promises of `assumed` that inputs of the user break, by the number of the
+    feed: the second model may give any result on them.
     """
 
     draws: int
@@ -152,6 +154,7 @@ class Verification:
     given_up: bool = False
     unequal: bool = False
     unkept: tuple[str, ...] = ()
+    broken_by: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def answer(self) -> Answer:
@@ -241,15 +244,21 @@ class Verification:
             within = f"{where}, within {self.tolerance}"
             how = (where or ", bit for bit") if self.tolerance is None else within
             only = ", under ONNX Runtime's default options" * self._all_fused
-            lines.append(f"the same{how}{but}{only}, on {self._counts(brief=brief)}")
+            counts = self._counts(brief=brief)
+            lines.append(f"the same{how}{but}{only}, on {counts}{self._keeping}")
         else:
             word = "only the last bits differ" if self.only_rounding else "different"
             how = "" if self.tolerance is None else f" with {self.tolerance}"
             only = " under ONNX Runtime's default options" * self._all_fused
-            lines.append(f"{word}{where}, compared{how}{only} on {self._counts()}")
+            counts = f"{self._counts()}{self._keeping}"
+            lines.append(f"{word}{where}, compared{how}{only} on {counts}")
             lines += [f"  {difference}" for difference in self.differences[:_SHOWN]]
             if len(self.differences) > _SHOWN:
                 lines.append(f"  and {len(self.differences) - _SHOWN} more differences")
+        for number, broken in self.broken_by.items():
+            many = "s" * (len(broken) > 1)
+            listed = " and ".join(f"'{each}'" for each in broken)
+            lines.append(f"  feed {number}: this input breaks the promise{many} {listed}")
         lines += [f"  {self.missing}"] * bool(self.missing)
         if self._is_compared:  # say which of the user's inputs were not compared
             lines += [f"  rejected: {text}" for text in self.rejections if text.startswith("feed ")]
@@ -265,7 +274,8 @@ class Verification:
         if self.empty_scans:
             line = f"  on {self.empty_scans}, empty scan outputs have other dims: a Loop ran no "
             lines.append(line + "iteration, and ONNX Runtime infers these dims from its body")
-        if assumed := [each for each in self.assumed if each not in self.stated]:
+        assumed = [each for each in self.assumed if each not in self.stated]
+        if assumed and not (self._keeping and self._is_compared):  # the first line names these
             lines.append("  assumed: " + "; ".join(assumed))
         if self.stated:
             said = f"  assumed in runs, since the second model states it: {'; '.join(self.stated)}"
@@ -308,6 +318,13 @@ class Verification:
     @property
     def _unkept(self) -> str:
         return " or ".join(f"'{each}'" for each in self.unkept)
+
+    @property
+    def _keeping(self) -> str:
+        """The promises that all inputs keep, as the end of a line."""
+        if not self.accepted or not self.assumed or self.broken_by:
+            return ""
+        return f" that keep: {'; '.join(self.assumed)}"
 
     @property
     def _all_fused(self) -> bool:
@@ -362,6 +379,7 @@ class Verification:
             "schema": SCHEMA,
             **plain_fields(self, f"{names} {behind} assumed stated seed compared empty_scans"),
             **plain_fields(self, "work wanted given_up unequal unkept"),
+            "broken_by": {str(number): list(broken) for number, broken in self.broken_by.items()},
             "seconds": round(self.seconds, 3),
             **plain_fields(self, "tolerance" if self.proof is None else "tolerance proof"),
         }

@@ -19,6 +19,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.assumptions import Assume, at_sizes, by_name, read_clauses
 from onnx_scatterx.compare.array_diff import Tolerance
+from onnx_scatterx.compare.broken_promises import broken_promises
 from onnx_scatterx.compare.chosen_draws import ChosenDraws, noted_promises, probed_model
 from onnx_scatterx.compare.empty_scans import iterated_axes
 from onnx_scatterx.compare.equality import Equality
@@ -204,8 +205,10 @@ def verify(
         failure = comparison.load()
         if failure is not None and not fixed.shapes:  # the first may not run at fixed sizes, either
             return unloaded(failure)
-        for number, feed in enumerate(given):
-            comparison.one(Draw(-1 - number, {}, "given", feed))
+        for number, feed in enumerate(given, 1):
+            comparison.one(Draw(-number, {}, "given", feed))
+        found = (broken_promises(looked_at, assumed, feed) for feed in given)
+        broken_by = {number: broken for number, broken in enumerate(found, 1) if broken}
         proof = None
         if prove and failure is not None:
             proof = unrun(failure, refuted=False)
@@ -238,6 +241,7 @@ def verify(
             proof=proof,
             fixed=dict(fixed.symbols),
             in_onnxruntime=noted_reasons(second.metadata_props),
+            broken_by=broken_by,
         )
 
 

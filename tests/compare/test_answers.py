@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnx
 import pytest
 
@@ -166,7 +167,27 @@ def test_a_promise_of_the_second_model_is_named(prove: bool) -> None:
     given = onnx_scatterx.verify(before, after, samples=5, prove=prove, assume=found.stated)
     assert given.answer == "same"
     assert not given.stated
-    assert "  assumed: i: nonnegative" in str(given).split("\n")
+    assert "on 5 sets of inputs that keep: i: nonnegative" in str(given)
+
+
+def test_a_given_input_that_breaks_a_promise_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before, after = parse(HALVES % "Abs"), parse(HALVES % "Identity")
+    said = "i: nonnegative"
+    after.metadata_props.add(key="onnx_scatterx.assumes", value='{"i": "nonnegative, unique"}')
+    kept, broken = ({"i": np.array(numbers)} for numbers in ([2, 0], [-1, 5]))
+    found = onnx_scatterx.verify(before, after, samples=2, feeds=[kept, broken])
+    assert found.broken_by == {2: (said,)}
+    lines = str(found).split("\n")
+    assert f"  feed 2: this input breaks the promise '{said}'" in lines
+    assert lines[0] == "different, compared on 4 sets of inputs"
+    path, values = tmp_path / "after.onnx", tmp_path / "i.npy"
+    onnx.save(after, path)
+    for feed, warned in ((kept, ""), (broken, f"warning: this input breaks the promise '{said}'")):
+        np.save(values, feed["i"])
+        assert main(["run", str(path), "--input", f"i={values}"]) == 0
+        assert capsys.readouterr().err.strip().removeprefix("onnx-scatterx: ") == warned
 
 
 def test_what_is_not_proven_is_checked_all_the_same(

@@ -125,6 +125,7 @@ VERIFICATION = Verification(
     assumed=("a",),
     stated=("b",),
     unkept=("c",),
+    broken_by={1: ("a",)},
     proof=PROOF,
     fixed={"M": 3},
     tolerance=Tolerance(rtol=0.1),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from onnx_scatterx.doors.cli.arguments import (
@@ -17,7 +18,9 @@ from onnx_scatterx.doors.cli.arguments import (
     reject_unused,
 )
 from onnx_scatterx.doors.cli.output import show, show_text
+from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files import Writing
+from onnx_scatterx.observer import LOG
 from onnx_scatterx.options import count
 from onnx_scatterx.text import as_json
 
@@ -66,6 +69,8 @@ def _run(args: argparse.Namespace, writing: Writing) -> list[dict[str, np.ndarra
         if not opened.inputs:
             reject_unused(args, "on a model without inputs", "samples", "size", "seed")
         drawn = bool(opened.inputs) and not args.input
+        if args.input:
+            _warn(model, given)
         for title, feeds in _drawn(args, model, opened.library) if drawn else [("", given)]:
             outputs = opened.run(feeds)
             table = ArrayTable(outputs, title)
@@ -77,6 +82,16 @@ def _run(args: argparse.Namespace, writing: Writing) -> list[dict[str, np.ndarra
     if args.json:
         show_text(as_json(tables))
     return saved
+
+
+def _warn(model: str | onnx.ModelProto, given: Mapping[str, np.ndarray]) -> None:
+    """Print a line for each promise that the model states and the given inputs break."""
+    from onnx_scatterx.compare import stated_and_broken
+    from onnx_scatterx.files import load
+
+    with contextlib.suppress(ScatterXError):  # ONNX Runtime reads more models
+        for promise in stated_and_broken(load(model), given):
+            LOG.warning("warning: this input breaks the promise %r", promise)
 
 
 def _drawn(

@@ -17,6 +17,7 @@ from onnx_scatterx.tell.advice.change import Change, promises
 from onnx_scatterx.tell.advice.sizes import fitting_sizes
 from onnx_scatterx.tell.advice.whole import Whole
 from onnx_scatterx.tell.builder import NodeRecord
+from onnx_scatterx.tell.entries import ScatterReport
 from onnx_scatterx.text import Missing, Reason
 
 _OPSETS = (13, 16, 18, 24)
@@ -26,11 +27,12 @@ _DENSE = {
 }
 _OF_SIZES = set(Reason) - {Reason.COLLIDES, Reason.DIAGONAL, Reason.INVALID, Reason.UNKNOWN_TYPE}
 """Reasons that may vanish at other sizes, or if the sizes are numbers."""
+_RUN = "contiguous, nonnegative"
 _SIGNS = (
     (Reason.UNKNOWN_SIGN, "nonnegative"),
     (Reason.NOT_IN_TARGET, "nonnegative"),  # positions from the end need more operators
     (Reason.UNKNOWN_INDICES, "nonnegative"),
-    (Reason.UNKNOWN_INDICES, "contiguous, nonnegative"),
+    (Reason.UNKNOWN_INDICES, _RUN),
     (Reason.MAY_COLLIDE, "unique"),
 )
 _LARGEST = 4096  # the largest lower bound of a size that is tried
@@ -68,9 +70,11 @@ def candidates(
     inputs = model.graph.inputs
     integers = {v.name for v in inputs if v.dtype is not None and v.dtype.is_integer()}
     promised = [list(_bounds(stuck))]
+    colliding = {name for record in stuck if _reduces(record) for name in _inputs(record)}
     for reason, condition in _SIGNS:
         names = (n for r in stuck if r.entry.reason is reason for n in _inputs(r))
-        promised.append([(n, condition) for n in names if n in integers])
+        likely = integers - colliding if condition == _RUN else integers
+        promised.append([(n, condition) for n in names if n in likely])
     within = [(n, f"nonnegative, < {size}") for r in stuck for n, size in _positions(r)]
     promised.append([pair for pair in within if pair[0] in integers])
     groups = [tuple(dict.fromkeys(pairs)) for pairs in promised]
@@ -188,6 +192,11 @@ def _positions(record: NodeRecord) -> Iterator[tuple[str, int | str]]:
         bound = size.constant if leaf is None else size_name(leaf)
         if bound is not None:
             yield from ((v.name or "", bound) for v in _read_by([expr]))
+
+
+def _reduces(record: NodeRecord) -> bool:
+    """Return whether a scatter combines updates: then its indices are meant to be equal."""
+    return isinstance(record.entry, ScatterReport) and record.entry.reduction != "none"
 
 
 def _inputs(record: NodeRecord) -> list[str]:

@@ -162,9 +162,11 @@ class Change:
             _WORDS[c.condition].format(c.name) if c.condition in _WORDS else str(c)
             for c in self.assumed
         ]
-        parts = [f"if {' and '.join(promised)}"] if promised else []
         where = f": {self.places}" if self.places else ""
-        parts += [f"or with numbers of your own{where}"] if self.fix else []
+        parts = [f"or with numbers of your own{where}"] if self.fix else []
+        if promised:
+            told = " and ".join(promised)
+            parts.append(f"only if {told}, for every input: otherwise the result is wrong")
         return "; ".join([*parts, *self.conditions])
 
 
