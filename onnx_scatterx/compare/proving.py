@@ -87,7 +87,7 @@ def require_solver() -> None:
         import z3  # noqa: F401 - is it there?
     except ImportError as error:
         raise VerifyError(
-            'a proof needs z3-solver, which is not installed: pip install "onnx-scatterx[prove]"'
+            "a proof needs z3-solver, which is not installed: pip install z3-solver"
         ) from error
 
 

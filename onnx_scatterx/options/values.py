@@ -73,7 +73,7 @@ def fixed_size(text: str) -> tuple[str, Sizes]:
 
 
 def listed_names(text: str) -> list[str]:
-    """Split a text into names, without repetitions.
+    """Split a text into names, without repetitions. Only the path of a file .py may have blanks.
 
     >>> listed_names("view, concat, view")
     ['view', 'concat']
@@ -81,4 +81,10 @@ def listed_names(text: str) -> list[str]:
     names = [name.strip() for name in text.split(",")]
     if not all(names):
         raise argparse.ArgumentTypeError(f"{text!r} is not like 'A,B'")
+    for name in names:
+        words = name.split()
+        if len(words) > 1 and not name.endswith(".py"):
+            raise argparse.ArgumentTypeError(
+                f"{name!r} has a blank; names are separated by commas: '{', '.join(words)}'"
+            )
     return list(dict.fromkeys(names))

@@ -109,7 +109,13 @@ def _named(name: str, extending: tuple[str, ...], folder: Path) -> Target:
     if len(extending) == _MOST_EXTENDED:
         raise ScatterXError(f"{shown}: more than {_MOST_EXTENDED} profiles extend each other")
     chain = (*extending, shown)
-    return read_profile(shown, BASES, lambda other: _named(other, chain, path.parent))
+    try:
+        return read_profile(shown, BASES, lambda other: _named(other, chain, path.parent))
+    except ScatterXError as error:
+        if not isinstance(error.__cause__, FileNotFoundError):
+            raise
+        near = did_you_mean(path.name, sorted(p.name for p in path.parent.glob("*.toml")))
+        raise ScatterXError(f"{error}{near}") from error
 
 
 @functools.cache

@@ -8,6 +8,12 @@ from onnx_scatterx.grouping import grouped
 from onnx_scatterx.tell.entries import Entry, ScatterReport, bytes_text
 from onnx_scatterx.tell.kept_advice import named
 
+ZERO_SIGN = (
+    "the sign of a zero may change: harmless unless a later node or your program divides by the "
+    "zero or reads its sign"
+)
+"""What the Where of ONNX Runtime may change, and when this matters."""
+
 
 def move_lines(scatters: Sequence[ScatterReport]) -> list[str]:
     """Return in a line what scatters of known sizes move, and the least that is known.
@@ -40,7 +46,7 @@ def zero_lines(entries: Sequence[Entry], *, planned: bool) -> list[str]:
     ONNX Runtime's Where does not keep the sign of a zero that it selects.
     """
     verb = "would become" if planned else "became"
-    text = f"{verb} a Where, in which the sign of a zero may change"
+    text = f"{verb} a Where, in which {ZERO_SIGN}"
     return by_text((entry.node, text) for entry in entries if entry.selects_floats)
 
 

@@ -72,5 +72,5 @@ def properties_of(found: Any) -> Iterator[tuple[str, Any]]:
 
 @cache
 def _registry() -> Any:
-    resources = [(f"{n}.json", DRAFT202012.create_resource(schema(n))) for n in NAMES]
-    return Registry().with_resources(resources)
+    named = [DRAFT202012.create_resource(schema(n)) for n in NAMES if "$id" in schema(n)]
+    return named @ Registry()

@@ -285,3 +285,9 @@ def test_the_command_prints_the_schema_of_a_profile(capsys: pytest.CaptureFixtur
     assert faults("profile", tomllib.loads(draft)) == []
     assert main(["targets", "qnn", "--schema"]) == 2
     assert "--schema" in capsys.readouterr().err
+
+
+def test_each_is_found_by_its_file_name() -> None:
+    """As `$id`; linters of TOML read that of a profile, and refuse an `$id` without a host."""
+    named = {name: schema(name).get("$id") for name in NAMES}
+    assert named == {name: f"{name}.json" for name in NAMES} | {"profile": None}

@@ -203,6 +203,21 @@ def test_a_profile_that_says_nothing(tmp_path: Path, text: str, message: str) ->
     assert "\n" not in str(raised.value)
 
 
+def test_a_path_that_does_not_exist(tmp_path: Path) -> None:
+    """A near name in the same folder is proposed, also for a profile that another extends."""
+    written(tmp_path / "mychip.toml", 'name = "mychip"\nextends = "mynpv.toml"')
+    written(tmp_path / "mynpu.toml", 'name = "mynpu"')
+    told = r"{}\.toml: cannot be read: No such file or directory; did you mean {}\.toml\?$"
+    with pytest.raises(ScatterXError, match=told.format("mychp", "mychip")):
+        target_of(tmp_path / "mychp.toml")
+    with pytest.raises(ScatterXError, match=told.format("mynpv", "mynpu")):
+        target_of(tmp_path / "mychip.toml")
+    with pytest.raises(
+        ScatterXError, match=r"zzz.toml: cannot be read: No such file or directory$"
+    ):
+        target_of(tmp_path / "none" / "zzz.toml")
+
+
 def test_names() -> None:
     with pytest.raises(ScatterXError, match=r"missing\.toml: cannot be read"):
         target_of("missing.toml")

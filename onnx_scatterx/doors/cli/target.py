@@ -16,7 +16,7 @@ from onnx_scatterx.text import as_json
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments of `target`."""
-    command.add_argument("action", metavar="new", choices=["new"], help="write a new profile")
+    command.add_argument("action", metavar="new", type=_new, help="write a new profile")
     command.add_argument("name", metavar="NAME", help="its name; the file is NAME.toml")
     add(
         command,
@@ -27,6 +27,21 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     add(command, "--like MODEL", "a model that its compiler takes")
     add_json(command)
+
+
+def _new(word: str) -> str:
+    """Return the word "new"; for another word, name the commands that may be meant."""
+    from onnx_scatterx.targets import all_targets
+
+    if word == "new":
+        return word
+    name = word.removesuffix(".toml")
+    shown = name if name in {target.name for target in all_targets()} else f"{name}.toml"
+    raise argparse.ArgumentError(
+        None,
+        f"{word!r} is not the word new; {shlex.join(['onnx-scatterx', 'targets', shown])} shows a "
+        f"profile, {shlex.join(['onnx-scatterx', 'target', 'new', name])} writes one",
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -66,6 +66,10 @@ def consumer_of(name: str) -> Consumer:
     if name.endswith(".py"):
         return _own(Path(name))
     known = consumer_names()
+    if name.endswith(".toml"):
+        raise ScatterXError(
+            f"{name} is a profile, not a consumer; `onnx-scatterx inspect --target {name}` uses it"
+        )
     if name not in known:
         near = did_you_mean(name, known) or f"; there are {', '.join(known)}, and files .py"
         raise ScatterXError(f"no consumer is called {name!r}{near}")

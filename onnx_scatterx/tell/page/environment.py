@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 import onnx_scatterx
+from onnx_scatterx.tell.entry_lines import ZERO_SIGN
 from onnx_scatterx.tell.report import NEEDS, OTHERWISE
 from onnx_scatterx.text import visible
 
@@ -48,6 +49,7 @@ def _environment() -> Environment:
         environment.globals[f"{name}_hash"] = base64.b64encode(digest).decode()
     environment.filters["visible"] = visible
     environment.globals["version"] = getattr(onnx_scatterx, "__version__", "that is not installed")
+    environment.globals["ZERO_SIGN"] = ZERO_SIGN
     environment.globals["NEEDS"] = f"{NEEDS}: {OTHERWISE}"
     return environment
 

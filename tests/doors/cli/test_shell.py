@@ -58,6 +58,20 @@ def test_no_command_prints_the_help(capsys: pytest.CaptureFixture[str]) -> None:
         (["inspect", KV, "--strict=bad"], "argument --strict: it takes no value 'bad' (see onnx-s"),
         (["--verison"], "unrecognized arguments: --verison; did you mean --version?"),
         (["inspect", KV, "--target", "standrad"], "no target is called 'standrad'; did you mean"),
+        (
+            ["target", "my chip.toml"],
+            "'my chip.toml' is not the word new; onnx-scatterx targets 'my chip.toml' shows a "
+            "profile, onnx-scatterx target new 'my chip' writes one",
+        ),
+        (["target", "qnn"], "'qnn' is not the word new; onnx-scatterx targets qnn shows a profile"),
+        (
+            ["check", KV, "--with", "npu.toml"],
+            "npu.toml is a profile, not a consumer; `onnx-scatter",
+        ),
+        (
+            ["optimize", KV, "-o", "o", "--rules", "view concat"],
+            "argument --rules: 'view concat' has",
+        ),
         (["optimize", KV, "-o", "o", "--rules", "concta"], "no rule is called 'concta'; did you"),
         (
             ["optimize", KV, "-o", "o", "--print-after", "LowerScatter"],

@@ -165,6 +165,19 @@ def test_what_needs_attention_comes_first_and_says_what_would_help() -> None:
     assert f"{why}; removed by: {way.command} {way.condition}" in page.said
 
 
+@pytest.mark.parametrize("target", ["coreml", "standard"])  # the scatters are kept, and removed
+def test_a_verdict_is_theory_and_promises_nothing(target: str) -> None:
+    """It stands among the folded facts, and its words say that it does not decide alone."""
+    report = onnx_scatterx.optimize(KV_CACHE, target=target).report
+    assert {entry.verdict for entry in report.entries} == {"sliceable"}
+    cards, words = page_of(report).said.split(" Words ")
+    for card in cards.split("Facts and proofs")[:-1]:
+        assert "sliceable" not in card.rpartition("graph main")[2]
+    assert cards.count("verdict sliceable: ") == len(report.entries)
+    assert "a sliceable scatter may be kept" in words
+    assert "If the position of each slice is known, such a write can be" in words
+
+
 def test_what_runs_on_the_host_is_no_violation() -> None:
     report = onnx_scatterx.optimize("models/one_hot_labels_ts_dynamic.onnx", target="qnn").report
     on_host = [replace(violation, on_host=True) for violation in report.violations[:1]]
