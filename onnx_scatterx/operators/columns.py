@@ -149,8 +149,6 @@ class Operator:
     """
     keeps_all: bool = False
     """Each element of the first input is in the output, unless an axis is broadcast to no size."""
-    compares: str = ""
-    """How it compares its first input with its second: ==, <, <=, > or >=."""
     keeps_order: bool = False
     """The output has all elements of the first input, in row-major order."""
     rounding: Rounding = Rounding.UNKNOWN
@@ -167,8 +165,8 @@ class Operator:
     """Its kernel for floats begins where the memory is aligned, so bits depend on a row's place."""
     near: bool = False
     """For some floating type only the last bits of the results depend on the place."""
-    compares: bool = False
-    """The output says of elements of two inputs how they compare."""
+    compares: str = ""
+    """The output says of elements of two inputs whether they are ==, <, <=, > or >=."""
     tests: bool = False
     """The output says of each element of the first input whether it is of some kind."""
     widens: bool = False

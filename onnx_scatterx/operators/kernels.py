@@ -116,7 +116,7 @@ def needs(op: str, dtype: ir.DataType | None) -> tuple[int, int]:
 
 def is_of_inputs(op: str) -> bool:
     """Return whether the kernels of an operator depend on the type of the inputs."""
-    return OPERATORS[op].compares or OPERATORS[op].tests
+    return bool(OPERATORS[op].compares) or OPERATORS[op].tests
 
 
 def needed(nodes: Iterable[ir.Node]) -> str | None:

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onnx_scatterx.assumptions import assumption
-from onnx_scatterx.assumptions.assumption import COMPARISONS, Assumption, Relation
+from onnx_scatterx.assumptions.assumption import Assumption, Relation
+from onnx_scatterx.assumptions.expressions import COMPARISONS
 from tests.helpers.examples import examples
 
 _REACH = 9000  # more than the least common multiple of the moduli, and all numbers excluded
