@@ -44,6 +44,8 @@ def batch(part: Part) -> Whole:
     if part.node.op_type == "Conv":
         weights = part.rows.shape(part.input(1))
         inner = math.prod(weights[1:], start=term(1))
+        # ONNX Runtime does not end with rows and an empty kernel.
+        refuse_unless(all(part.facts.is_nonnegative(n - 1) for n in weights))
         refuse_unless(part.context.last_bits or (inner.constant or _BLOCK + 1) <= _BLOCK)
         work = work_of_row(part, inner)
     return part.unflattened(part.of(x, work=work))

@@ -366,3 +366,13 @@ def test_empty_tensors_that_nodes_of_no_rows_take(inputs: str, line: str) -> Non
         kind = onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
         feeds[value.name] = np.zeros(shape, kind)
     assert Pair(model, result).accepts(feeds)
+
+
+def test_convolution_whose_kernel_may_be_empty() -> None:
+    """ONNX Runtime does not end with rows and such a kernel, so this runs nothing."""
+    model = parse("""g (float[N,C,S] x, float[N,O,Q] y0, float[O,I,K] w, bool[N] m)
+        => (float[N,O,Q] y) { nz = NonZero (m) i = Transpose (nz) r = GatherND (x, i)
+        u = Conv (r, w) y = ScatterND (y0, i, u) }""")
+    result = onnx_scatterx.optimize(model, target=TARGET, last_bits=True).model
+    (conv,) = (n for n in nodes(result) if n.op_type == "Conv")
+    assert conv.input[0] != "x"
