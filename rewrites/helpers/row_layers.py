@@ -36,11 +36,16 @@ _ALIGNED = 16  # elements that fill the widest register, or a multiple of it
 def batch(part: Part) -> Whole:
     """Conv, pools: each element of the batch alone."""
     refuse_unless(part.axis == 0 and part.value is part.node.outputs[0])
+    if part.node.op_type.endswith("Pool"):  # ONNX Runtime: "Only N can be zero."
+        sizes = part.rows.shape(part.input(0))[1:]
+        refuse_unless(all(part.facts.is_nonnegative(n - 1) for n in sizes))
     x = part.flattened(part.followed(0, 0))
     work: Term | None = None
     if part.node.op_type == "Conv":
         weights = part.rows.shape(part.input(1))
         inner = math.prod(weights[1:], start=term(1))
+        # ONNX Runtime does not end with rows and an empty kernel.
+        refuse_unless(all(part.facts.is_nonnegative(n - 1) for n in weights))
         refuse_unless(part.context.last_bits or (inner.constant or _BLOCK + 1) <= _BLOCK)
         work = work_of_row(part, inner)
     return part.unflattened(part.of(x, work=work))
@@ -49,9 +54,11 @@ def batch(part: Part) -> Whole:
 def regions(part: Part) -> Whole:
     """RoiAlign: each region alone; the maps are the same for all.
 
-    ONNX Runtime refuses regions that are not finite.
+    ONNX Runtime refuses regions that are not finite. Of empty maps it takes no region at all.
     """
     refuse_unless(part.axis == 0)
+    maps = part.rows.given_shape(part.input(0))
+    refuse_unless(all(part.facts.is_nonnegative(n - 1) for n in maps))
     boxes, batch = part.followed(1, 0), indices_of(part, 2, 0)
     refuse_unless(boxes.dims == batch.dims)
     whole = (_harmless(part, i, x) for i, x in ((1, boxes), (2, batch)))

@@ -387,3 +387,42 @@ def test_constant_positions_beside_a_mask_from_the_end_and_outside(position: int
     for mask in ([False] * 3, [True, False, True]):
         inside = -4 <= position < 4
         assert pair.accepts({"x": x, "m": np.array(mask)}) == (inside or not any(mask))
+
+
+POOLED = "float[N,C,S] x, float[N,C,1] y0"
+REGIONS = "float[N,4] x, float[N,C,1,1] y0, float[B,C,2,2] maps, int64[N] at"
+
+
+@pytest.mark.parametrize(
+    ("inputs", "line"),
+    [
+        (POOLED, "u = GlobalMaxPool (r)"),
+        (POOLED, "u = AveragePool <kernel_shape = [1]> (r)"),
+        (REGIONS, "b = GatherND (at, i) u = RoiAlign (maps, r, b)"),
+    ],
+)
+def test_empty_tensors_that_nodes_of_no_rows_take(inputs: str, line: str) -> None:
+    """Without a row the node runs, but with rows ONNX Runtime refuses these sizes."""
+    out = inputs.split(", ")[1].replace("y0", "y")
+    model = parse(f"""g ({inputs}, bool[N] m) => ({out}) {{
+        nz = NonZero (m) i = Transpose (nz) r = GatherND (x, i) {line}
+        y = ScatterND (y0, i, u) }}""")
+    result = onnx_scatterx.optimize(model, target=TARGET, last_bits=True).model
+    sizes = {"N": 2, "C": 0 if "S" in inputs else 1, "S": 1, "B": 0}
+    feeds: dict[str, np.ndarray] = {"m": np.zeros(2, bool)}
+    for value in model.graph.input[:-1]:
+        dims = value.type.tensor_type.shape.dim
+        shape = [sizes.get(d.dim_param, d.dim_value) for d in dims]
+        kind = onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
+        feeds[value.name] = np.zeros(shape, kind)
+    assert Pair(model, result).accepts(feeds)
+
+
+def test_convolution_whose_kernel_may_be_empty() -> None:
+    """ONNX Runtime does not end with rows and such a kernel, so this runs nothing."""
+    model = parse("""g (float[N,C,S] x, float[N,O,Q] y0, float[O,I,K] w, bool[N] m)
+        => (float[N,O,Q] y) { nz = NonZero (m) i = Transpose (nz) r = GatherND (x, i)
+        u = Conv (r, w) y = ScatterND (y0, i, u) }""")
+    result = onnx_scatterx.optimize(model, target=TARGET, last_bits=True).model
+    (conv,) = (n for n in nodes(result) if n.op_type == "Conv")
+    assert conv.input[0] != "x"
