@@ -120,7 +120,7 @@ class Summary(ShownInTables):
     def summary(self) -> str:
         """Return the summary in one sentence."""
         reports = [o.report for o in self.outcomes if o.report is not None]
-        planned = bool(reports) and all(report.planned for report in reports)
+        planned = self._planned
         written = sum(o.is_written for o in self.outcomes)
         done, went = (len(reports), "inspected") if planned else (written, "written")
         parts = [f"{done} of {len(self.outcomes)} models {went}"]
@@ -132,6 +132,13 @@ class Summary(ShownInTables):
         parts += self._taken()
         needs = f"; {NEEDS}: {OTHERWISE}" if any(report.native for report in reports) else ""
         return f"{', '.join(parts)}{needs} ({self.seconds:.1f} s)"
+
+    @property
+    def _planned(self) -> bool:
+        """Whether the models were only inspected, even if each of them failed."""
+        return all(
+            o.output is None if o.report is None else o.report.planned for o in self.outcomes
+        )
 
     def _taken(self) -> list[str]:
         """Return how many results the target takes whole, if its profile says what it takes."""
@@ -184,8 +191,7 @@ class Summary(ShownInTables):
         """Return the models as a table, for a terminal or a pipe."""
         top = self._folder()
         rows = [(os.path.relpath(o.source, top), f"{o.seconds:.2f}", o.done) for o in self.outcomes]
-        planned = any(o.report is not None and o.report.planned for o in self.outcomes)
-        columns = ("model", "seconds", "what would be done" if planned else "what is done")
+        columns = ("model", "seconds", "what would be done" if self._planned else "what is done")
         bad = [o.error is not None or o.agrees is False for o in self.outcomes]
         styles = ["bold red" if is_bad else "" for is_bad in bad]
         numbers, names = ["seconds"], ["model"]

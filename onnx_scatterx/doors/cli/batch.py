@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from onnx_scatterx.doors.cli.arguments import STREAM, checks, paths_of, read_target, settings
 from onnx_scatterx.doors.cli.output import print_error, report_path, show_result
 from onnx_scatterx.doors.cli.progress import stages
+from onnx_scatterx.doors.cli.strict import show_unmet
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files import Writing
 
@@ -69,7 +70,8 @@ def _is_beneath(path: str, directory: str) -> bool:
 
 
 def batch_status(args: argparse.Namespace, summary: Summary) -> int:
-    """Return the exit status; if it is not 0, print a line to stderr."""
+    """Return the exit status; if it is not 0, print a line to stderr, after what is not met."""
+    show_unmet(args, summary)
     if summary.differing:
         return print_error(f"{len(summary.differing)} models differ, and are not written", 1)
     if summary.failed:
@@ -79,8 +81,8 @@ def batch_status(args: argparse.Namespace, summary: Summary) -> int:
         )
     if unmet := summary.unmet(args.strict):
         count = f"{len(unmet)} of {len(summary.outcomes)} models"
-        (first, (why, *_)), *_ = unmet.items()
-        return print_error(f"{count} do not meet --strict; {first}: {why.rstrip(':')}", 1)
+        named = [f"{model}: {head.rstrip(':')}" for model, (head, *_) in unmet.items()]
+        return print_error(f"{count} do not meet --strict; {'; '.join(named)}", 1)
     if summary.unproven:
         return print_error(f"{len(summary.unproven)} of {len(summary.outcomes)} are not proven", 3)
     return 0

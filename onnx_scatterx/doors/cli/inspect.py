@@ -22,15 +22,9 @@ from onnx_scatterx.doors.cli.arguments import (
     settings,
 )
 from onnx_scatterx.doors.cli.batch import batch_status
-from onnx_scatterx.doors.cli.output import (
-    DONE,
-    NO,
-    print_error,
-    show_report,
-    show_result,
-    show_text,
-)
+from onnx_scatterx.doors.cli.output import show_report, show_result, show_text
 from onnx_scatterx.doors.cli.progress import stages
+from onnx_scatterx.doors.cli.strict import strict_status
 from onnx_scatterx.options import command_words
 
 if TYPE_CHECKING:
@@ -95,17 +89,6 @@ def _inspect_many(args: argparse.Namespace) -> int:
         )
     show_result(summary, json=args.json)
     return batch_status(args, summary)
-
-
-def strict_status(args: argparse.Namespace, report: Report) -> int:
-    """Return the status that --strict asks for; if it is not met, print why in a line."""
-    lines = report.unmet(args.strict)
-    if not lines:
-        return DONE
-    heads = [line.rstrip(":") for line in lines if not line.startswith(" ")]
-    # The screen may not show it.
-    is_one = len(lines) == 2 and lines[0].endswith(("on its host:", "slowly:"))
-    return print_error(" ".join(map(str.strip, lines)) if is_one else "; ".join(heads), NO)
 
 
 def with_advice(

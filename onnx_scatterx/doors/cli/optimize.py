@@ -30,9 +30,10 @@ from onnx_scatterx.doors.cli.check import (
     chosen_consumers,
     require_consumers,
 )
-from onnx_scatterx.doors.cli.inspect import strict_status, with_advice
+from onnx_scatterx.doors.cli.inspect import with_advice
 from onnx_scatterx.doors.cli.output import report_path, show, show_report, show_text
 from onnx_scatterx.doors.cli.progress import stages
+from onnx_scatterx.doors.cli.strict import strict_status
 from onnx_scatterx.doors.cli.verify import answer, verified
 from onnx_scatterx.files import Writing, note_read
 from onnx_scatterx.observer import Observer

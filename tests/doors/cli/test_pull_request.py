@@ -127,8 +127,16 @@ def test_named_models_and_options(base: str) -> None:
     fixed = "--fix batch=1 --fix height=8 --fix width=10"
     assert step(files="**/d.onnx", options=fixed).returncode == 0
     assert step(files="d.onnx", target="no such").returncode == 1
-    assert step(base="").returncode != 0  # nothing to compare with is not a success
-    assert step(base="0" * 40).returncode != 0
+
+
+@pytest.mark.slow
+def test_a_base_that_is_empty_or_not_there(base: str) -> None:
+    done = step(base="")
+    assert (done.returncode, pages()) == (1, ["old.onnx.html"])  # it is refused
+    assert done.stdout.startswith("no base is given: all .onnx files")
+    done = step(base="0" * 40)
+    assert done.returncode == 1
+    assert "give actions/checkout fetch-depth: 0" in done.stdout
 
 
 def test_every_input_is_used_and_nothing_is_pasted_into_the_shell() -> None:
@@ -139,12 +147,20 @@ def test_every_input_is_used_and_nothing_is_pasted_into_the_shell() -> None:
     assert used == set(ACTION["inputs"])
 
 
-def test_the_hook(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_hook(capsys: pytest.CaptureFixture[str]) -> None:
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
     command = [*shlex.split(hook["entry"])[1:], *hook["args"]]
     assert re.search(hook["files"], "a/b.onnx")
     assert main([*command, str(TAKEN)]) == 0
-    assert main([*command, str(TAKEN), str(REFUSED)]) == 1
+    capsys.readouterr()
+    assert main([*command, str(TAKEN), str(REFUSED), str(BOX), "--fix", "height=8"]) == 1
+    head, *reasons, closer, last = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(rf"{REFUSED}: \d+ violations of the target qnn:", head)
+    assert [line[:2] for line in reasons] == ["  "] * len(reasons)
+    assert len(reasons) > 1
+    assert closer == f"    onnx-scatterx inspect {REFUSED} --target qnn --fix height=8"
+    assert last == f"onnx-scatterx: 1 of 3 models do not meet --strict; {head.rstrip(':')}"
+    assert main(shlex.split(closer)[1:]) == 0
 
 
 def test_the_hook_rejects_a_file_whose_scatter_can_be_removed(

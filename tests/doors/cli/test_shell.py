@@ -269,6 +269,11 @@ def test_inspect_a_directory(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[1] == "model\tseconds\twhat would be done"
     assert lines[2].startswith("a.onnx\t")
     assert "in/b.onnx: not an ONNX model" in printed.err
+    Path("in/a.onnx").write_bytes(b"no model")
+    assert main(["inspect", "in", "--jobs", "1"]) == 2
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("0 of 2 models inspected, 2 failed")
+    assert lines[1] == "model\tseconds\twhat would be done"
     assert sorted(p.name for p in Path().rglob("*")) == ["a.onnx", "b.onnx", "in"]
 
 

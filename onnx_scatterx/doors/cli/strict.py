@@ -1,0 +1,59 @@
+"""What `--strict` asks of one model and of several: the exit status, and on stderr what is not met.
+
+Of several models, each that does not meet it is named with its first reasons, and with the command
+that shows all of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from onnx_scatterx.doors.cli.output import DONE, NO, print_error, show_text
+
+if TYPE_CHECKING:
+    from onnx_scatterx.doors.batch.summary import ModelOutcome, Summary
+    from onnx_scatterx.tell import Report
+
+_REASONS = 3  # that are told of each of several models
+
+
+def strict_status(args: argparse.Namespace, report: Report) -> int:
+    """Return the status that --strict asks for; if it is not met, print why in a line."""
+    lines = report.unmet(args.strict)
+    if not lines:
+        return DONE
+    heads = [line.rstrip(":") for line in lines if not line.startswith(" ")]
+    # The screen may not show it.
+    is_one = len(lines) == 2 and lines[0].endswith(("on its host:", "slowly:"))
+    return print_error(" ".join(map(str.strip, lines)) if is_one else "; ".join(heads), NO)
+
+
+def show_unmet(args: argparse.Namespace, summary: Summary) -> None:
+    """Print to stderr, below the table, which models do not meet --strict, and why."""
+    unmet = summary.unmet(args.strict)
+    told = [
+        line
+        for outcome in summary.outcomes
+        if outcome.source in unmet
+        for line in _reasons(outcome, unmet[outcome.source], args.target.text)
+    ]
+    if told:
+        if sys.stdout is not None:
+            sys.stdout.flush()  # so that one file of both streams has the table first
+        show_text("\n".join(told), err=True)
+
+
+def _reasons(outcome: ModelOutcome, lines: list[str], target: str) -> Iterator[str]:
+    """Yield what a model does not meet, and a command that says more."""
+    head, *rest = lines
+    yield f"{outcome.source}: {head}"
+    yield from rest[:_REASONS]
+    about = None if outcome.report is None else outcome.report.about
+    options = () if about is None else about.options
+    command = shlex.join(["onnx-scatterx", "inspect", str(outcome.source), "--target", target])
+    yield f"  all {len(rest)} reasons:" if len(rest) > _REASONS else "  look closer:"
+    yield f"    {' '.join((command, *options))}"
