@@ -228,7 +228,7 @@ def _collisions(
     unique = _uniqueness(in_theory, refusal, action is Action.REMOVED and not takes_last)
     if in_theory is None:
         return unique, None
-    if unique == "unknown" and not goes:
+    if unique == "unknown":
         proven = done.unique
         if proven is None and isinstance(in_theory.access, Scatter):
             proven = is_unique(in_theory.access, outcome.provenance)

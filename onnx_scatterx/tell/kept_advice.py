@@ -72,11 +72,11 @@ class Advice:
               or your own number
         >>> print(*Advice(("y", "z"), "two updates collide", "other positions").lines(), sep="\n")
         y, z are kept: two updates collide
-          no option removes them; missing: other positions
+          no option that was tried removes them; missing: other positions
         >>> text = refused_text("Erf", "npu takes no Erf", ("y", "z"))
         >>> print(*Advice(("y", "z"), text, "a compiler", is_violation=True).lines(), sep="\n")
         not taken: npu takes no Erf (2): y, z
-          no option removes them; missing: a compiler
+          no option that was tried removes them; missing: a compiler
         """
         if not self.nodes:
             added = [f"  {line}" for line in self.way_lines()]
@@ -98,7 +98,7 @@ class Advice:
                 f"keep {them} on the host, or use fewer positions or updates",
             ]
         if not self.ways:
-            return [f"no option removes {them}"]
+            return [f"no option that was tried removes {them}"]
         lines = []
         for i, way in enumerate(self.ways):
             lines += ["or by:" if i else f"{self.verb} by:", *(f"  {line}" for line in way.lines())]

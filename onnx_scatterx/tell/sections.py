@@ -171,7 +171,9 @@ def _unique(entry: ScatterReport) -> Iterator[str]:
         yield "proven: no two updates go to one element"
     elif entry.duplicates is None:
         how = "no: two updates" if entry.unique == "collides" else "unknown: two updates may"
-        yield f"{how} go to one element, and both are taken"
+        one = "one of them wins, and ONNX does not say which"
+        taken = one if entry.reduction == "none" else "both are taken"
+        yield f"{how} go to one element, and {taken}"
     if entry.duplicates is not None:
         word = {"proven": "made so: ", "collides": "no: ", "unknown": "unknown: "}[entry.unique]
         yield word + str(entry.duplicates)

@@ -1,6 +1,7 @@
 """What `explain` prints is true, for every scatter of the example models."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.tell.explanation import explain, explanations
+from onnx_scatterx.tell.sections import _unique
 from onnx_scatterx.text.reasons import Reason, Refusal
 from tests.helpers.support import parse
 
@@ -42,6 +44,32 @@ def test_what_a_reduction_does() -> None:
     assert "J_0 = 1 + I_0, from f" in text
     assert "writes    box [1:3, :]" in text
     assert "removed, written by Concat, Slice, Add (rules: combine, concat, view)" in text
+
+
+@pytest.mark.parametrize("reduction", ["", '<reduction = "add">'])
+def test_positions_of_a_mask_are_different(reduction: str) -> None:
+    """They are so, too, if a Where has replaced the scatter, as of `x[mask] = 0`."""
+    text = f"""g (float[8, 4] x) => (float[8, 4] y) <float zero = {{0}}> {{
+        m = Greater (x, zero)  z = NonZero (m)  i = Transpose <perm = [1, 0]> (z)
+        s = Shape <start = 1, end = 2> (z)  v = ConstantOfShape (s)
+        y = ScatterND {reduction} (x, i, v) }}"""
+    said = explained(text)
+    assert "removed, written by Where" in said
+    assert "unique    proven: no two updates go to one element" in said
+
+
+@pytest.mark.parametrize(
+    ("reduction", "said"),
+    [
+        ("none", "one of them wins, and ONNX does not say which"),
+        ("add", "both are taken"),
+    ],
+)
+def test_what_two_updates_of_one_element_do(reduction: str, said: str) -> None:
+    entry = onnx_scatterx.optimize(parse(rows("1, 2", 2))).report.scatters[0]
+    doubtful = replace(entry, reduction=reduction, unique="unknown", duplicates=None)
+    (line,) = _unique(doubtful)
+    assert line == f"unknown: two updates may go to one element, and {said}"
 
 
 def test_boxes_are_listed() -> None:

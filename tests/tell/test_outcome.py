@@ -136,8 +136,9 @@ def test_what_limits_an_answer_is_not_left_out() -> None:
         40, 40, rounded=2, zero_signs=3, assumed=("N <= 4",), fixed={"b": 1}, work=9, wanted=5
     )
     head, *below = found.lines(brief=True)
-    assert head == "the same, bit for bit but for the sign of 3 zeros, on 40 sets of inputs"
-    assert [line.split()[0] for line in below] == ["under", "assumed:"]
+    said = "the same, bit for bit but for the sign of 3 zeros, on 40 sets of inputs"
+    assert head == f"{said} that keep: N <= 4"
+    assert [line.split()[0] for line in below] == ["under"]
     assert set(found.lines()) > {head, *below}
     differs = replace(found, interface=("output y is missing",))
     assert differs.lines(brief=True) == differs.lines()

@@ -35,6 +35,7 @@ _SIGNS = (
     (Reason.UNKNOWN_INDICES, _RUN),
     (Reason.MAY_COLLIDE, "unique"),
 )
+_PAGE = "docs/kept_scatters.md"  # for who cannot do what is proposed
 _LARGEST = 4096  # the largest lower bound of a size that is tried
 _VALUES = 64  # of those from which indices are computed: no more are looked at
 
@@ -125,7 +126,7 @@ def _other_compilers(stuck: Sequence[NodeRecord], target: Target) -> Iterator[Ch
         names = refusal.detail.uses
         if not any(target.has(name) or " " in name for name in names):  # missing operators only
             listed = ", ".join(f'"{name}"' for name in names)
-            condition = f"if your compiler has {refusal.detail.listed}"
+            condition = f"if your compiler has {refusal.detail.listed}; otherwise: {_PAGE}"
             yield Change({"add": f"[{listed}]"}, conditions=(condition,))
 
 

@@ -72,7 +72,7 @@ def test_equal_lines_are_one() -> None:
     name = "standard, avoid = ['Erf', 'Asin']"
     assert found.lines() == [
         f"not taken: {name} takes no Erf (6): x1, x2 and 4 more; x7 (Asin): {name} takes no Asin",
-        "  no option removes them; missing: a compiler that takes this",
+        "  no option that was tried removes them; missing: a compiler that takes this",
     ]
     assert found.to_dict()["is_violation"]
     assert found.nodes == tuple(f"x{i}" for i in range(1, 8))
