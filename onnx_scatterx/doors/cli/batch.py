@@ -80,7 +80,8 @@ def batch_status(args: argparse.Namespace, summary: Summary) -> int:
     if unmet := summary.unmet(args.strict):
         count = f"{len(unmet)} of {len(summary.outcomes)} models"
         (first, (why, *_)), *_ = unmet.items()
-        return print_error(f"{count} do not meet --strict; {first}: {why.rstrip(':')}", 1)
+        written = "; they are written anyway" if "output" in args else ""
+        return print_error(f"{count} do not meet --strict; {first}: {why.rstrip(':')}{written}", 1)
     if summary.unproven:
         return print_error(f"{len(summary.unproven)} of {len(summary.outcomes)} are not proven", 3)
     return 0
