@@ -128,7 +128,7 @@ OPTIONS = (
     Option(
         "target",
         "scatterx",
-        "a name that `onnx-scatterx targets` lists, or a profile.toml (scatterx)",
+        "a name that `onnx-scatterx targets` lists, or a profile.toml (default: scatterx)",
         "T",
         str,
     ),
@@ -189,7 +189,7 @@ OPTIONS = (
     Option(
         "effort",
         1.0,
-        "take up to N times as many steps (1)",
+        "take up to N times as many steps (default: 1)",
         "N",
         above_zero,
         texts=lambda effort: (f"{effort:g}",),

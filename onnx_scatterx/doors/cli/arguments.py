@@ -62,7 +62,7 @@ def add_options(command: Arguments, *names: str) -> None:
 
 def add_jobs(command: Arguments) -> None:
     """Add --jobs and --timeout."""
-    add(command, "--jobs N", "processes for several models (one per core)", count)
+    add(command, "--jobs N", "processes for several models (default: one per core)", count)
     add(command, "--timeout SECONDS", "time limit for each of several models", above_zero)
 
 
@@ -79,12 +79,13 @@ def add_verbosity(command: Arguments) -> None:
     add(advice, "--no-advice", "do not try which options would remove what is kept")
 
 
-def add_strict(command: Arguments) -> None:
-    """Add --strict, --strict=native and --strict=taken."""
+def add_strict(command: Arguments, more: str = "") -> None:
+    """Add --strict, --strict=native and --strict=taken; ``more`` ends the help of the first."""
     add(
         command,
         "--strict",
-        "exit with 1 if the target refuses a part of the result, or runs a scatter on its host",
+        "exit with 1 if the target refuses a part of the result, or runs a scatter on its "
+        f"host{more}",
     )
     for value, text in {
         "native": "exit with 1 also for any other node on the target's host",
@@ -99,7 +100,7 @@ def add_draws(command: Arguments) -> None:
     add(
         command,
         "--samples N",
-        "sets of inputs to compare on (40, or fewer if a run is much work)",
+        "sets of inputs to compare on (default: 40, or fewer if a run is much work)",
         count,
     )
     add(command, "--strict-zeros", "count another sign of a zero as a difference")
@@ -114,7 +115,7 @@ def add_draws(command: Arguments) -> None:
 
 def add_seed(command: Arguments) -> None:
     """Add --seed."""
-    add(command, "--seed S", "seed of the drawn inputs (0)", natural)
+    add(command, "--seed S", "seed of the drawn inputs (default: 0)", natural)
 
 
 def add_inputs(command: Arguments, otherwise: str = "without this option, they are drawn") -> None:
@@ -155,7 +156,13 @@ def add_sizes(command: Arguments) -> None:
 def add_session(command: Arguments, threads: int) -> None:
     """Add --threads, with this default, and --no-library."""
     default = threads or "all"
-    add(command, "--threads N", f"threads for one node ({default})", thread_count, default=threads)
+    add(
+        command,
+        "--threads N",
+        f"threads for one node (default: {default})",
+        thread_count,
+        default=threads,
+    )
     add(
         command,
         "--no-library",

@@ -82,7 +82,8 @@ def batch_status(args: argparse.Namespace, summary: Summary) -> int:
     if unmet := summary.unmet(args.strict):
         count = f"{len(unmet)} of {len(summary.outcomes)} models"
         named = [f"{model}: {head.rstrip(':')}" for model, (head, *_) in unmet.items()]
-        return print_error(f"{count} do not meet --strict; {'; '.join(named)}", 1)
+        written = "; they are written anyway" if "output" in args else ""
+        return print_error(f"{count} do not meet --strict; {'; '.join(named)}{written}", 1)
     if summary.unproven:
         return print_error(f"{len(summary.unproven)} of {len(summary.outcomes)} are not proven", 3)
     return 0

@@ -37,10 +37,15 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         required=True,
     )
     add_python(command)
-    add(command, "--timeout SECONDS", "time limit for each run of a consumer (300)", above_zero)
+    add(
+        command,
+        "--timeout SECONDS",
+        "time limit for each run of a consumer (default: 300)",
+        above_zero,
+    )
     inputs = command.add_argument_group("inputs")
     add_inputs(inputs)
-    add(inputs, "--samples N", "sets of inputs to compare on (1)", count)
+    add(inputs, "--samples N", "sets of inputs to compare on (default: 1)", count)
     add_sizes(inputs)
     add_json(command)
 

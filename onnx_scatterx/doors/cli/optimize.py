@@ -59,7 +59,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     written = command.add_argument_group("what may be written")
     add_options(written)
     checked = command.add_argument_group("checks")
-    add_strict(checked)
+    add_strict(checked, "; OUT is written anyway")
     add(
         checked,
         "--verify",
@@ -161,7 +161,8 @@ def _optimize(args: argparse.Namespace, output: Destination) -> int:
             return status
     say: Callable[[object], None] = (lambda _: None) if args.quiet else show
     refused = answers(args.output, consumers, say)
-    return strict_status(args, result.report) or refused or status
+    written = "the model" if output.is_stream else args.output
+    return strict_status(args, result.report, written) or refused or status
 
 
 def _rewritten(

@@ -35,7 +35,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     inputs = command.add_argument_group("inputs")
     add_inputs(inputs)
     add(command, "--output OUT", "save the outputs: a .npz, or a directory for .npy files")
-    add(command, "--samples N", "how many inputs to draw (1)", count)
+    add(command, "--samples N", "how many inputs to draw (default: 1)", count)
     add_sizes(inputs)
     add_session(command, threads=0)
     add_json(command)

@@ -21,15 +21,23 @@ if TYPE_CHECKING:
 _REASONS = 3  # that are told of each of several models
 
 
-def strict_status(args: argparse.Namespace, report: Report) -> int:
-    """Return the status that --strict asks for; if it is not met, print why in a line."""
+def strict_status(args: argparse.Namespace, report: Report, written: str = "") -> int:
+    """Return the status that --strict asks for; if it is not met, print why in a line.
+
+    ``written`` names the model if it was written, which the line says, too.
+    """
     lines = report.unmet(args.strict)
     if not lines:
         return DONE
     heads = [line.rstrip(":") for line in lines if not line.startswith(" ")]
     # The screen may not show it.
     is_one = len(lines) == 2 and lines[0].endswith(("on its host:", "slowly:"))
-    return print_error(" ".join(map(str.strip, lines)) if is_one else "; ".join(heads), NO)
+    why = " ".join(map(str.strip, lines)) if is_one else "; ".join(heads)
+    if written:
+        refuses = any(not violation.is_taken for violation in report.violations)
+        but = f", but {report.target} does not take all of it" if refuses else ""
+        why += f"; {written} is written{but}"
+    return print_error(why, NO)
 
 
 def show_unmet(args: argparse.Namespace, summary: Summary) -> None:

@@ -13,6 +13,7 @@ import onnx_scatterx
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.lab.benchmarking.models import bench
+from tests.helpers.commands import error_of
 from tests.helpers.support import parse
 
 pytestmark = pytest.mark.sampled(2)
@@ -20,6 +21,23 @@ pytestmark = pytest.mark.sampled(2)
 MODELS = Path(__file__).parents[3] / "models"
 LETTERBOX = str(MODELS / "letterbox_ts_dynamic.onnx")
 SIZES = ["--fix", "batch=1", "--fix", "height=6", "--fix", "width=8"]
+
+
+def test_strict_writes_the_result_anyway_and_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One model, and several; `inspect` writes none, and ends without it."""
+    one, several = str(tmp_path / "out.onnx"), str(tmp_path / "out")
+    options = [LETTERBOX, "--target", "qnn", "--strict", "--no-advice"]
+    other = str(MODELS / "letterbox_dynamo_dynamic.onnx")
+    assert main(["optimize", *options, "-o", one]) == 1
+    assert error_of(capsys).endswith(f"; {one} is written, but qnn does not take all of it")
+    assert main(["optimize", other, *options[:-1], "-o", several]) == 1
+    assert error_of(capsys).endswith("; they are written anyway")
+    assert main(["inspect", *options]) == 1
+    assert error_of(capsys).endswith("violations of the target qnn")
+    assert Path(one).is_file()
+    assert len(list(Path(several).rglob("*.onnx"))) == 2
 
 
 def shape(path: Path) -> list[int | str]:

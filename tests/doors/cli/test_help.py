@@ -62,6 +62,14 @@ def test_readme_uses_the_first_options_of_optimize() -> None:
     assert {"--target", "--verify"} <= used <= set(COMMANDS["optimize"].first.split())
 
 
+def test_a_default_is_called_one(capsys: pytest.CaptureFixture[str]) -> None:
+    """No help ends with a bare value in parentheses."""
+    for name in COMMANDS:
+        assert main([name, "--help", "all"]) == 0
+        said = " ".join(capsys.readouterr().out.split())
+        assert not re.findall(r" \((?:scatterx|all|one|as|[0-9])[^():]*\)", said), name
+
+
 def test_another_word_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     for words in (["--help", "al"], ["m.onnx", "--help", "o.onnx"], ["--help="]):
         assert main(["optimize", *words]) == 2
