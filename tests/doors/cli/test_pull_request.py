@@ -127,8 +127,16 @@ def test_named_models_and_options(base: str) -> None:
     fixed = "--fix batch=1 --fix height=8 --fix width=10"
     assert step(files="**/d.onnx", options=fixed).returncode == 0
     assert step(files="d.onnx", target="no such").returncode == 1
-    assert step(base="").returncode != 0  # nothing to compare with is not a success
-    assert step(base="0" * 40).returncode != 0
+
+
+@pytest.mark.slow
+def test_a_base_that_is_empty_or_not_there(base: str) -> None:
+    done = step(base="")
+    assert (done.returncode, pages()) == (1, ["old.onnx.html"])  # it is refused
+    assert done.stdout.startswith("no base is given: all .onnx files")
+    done = step(base="0" * 40)
+    assert done.returncode == 1
+    assert "give actions/checkout fetch-depth: 0" in done.stdout
 
 
 def test_every_input_is_used_and_nothing_is_pasted_into_the_shell() -> None:
