@@ -13,7 +13,7 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple, NoReturn
 
@@ -229,7 +229,7 @@ def _parser() -> Parser:
 
     for module, told in _COMMANDS.items():
         name = module.__name__.rpartition(".")[2]
-        made: argparse.ArgumentParser = commands.add_parser(
+        made: Parser = commands.add_parser(
             name, help=told.text, description=told.text, add_help=False
         )
         example = f"onnx-scatterx {name} {told.example}"
@@ -237,11 +237,16 @@ def _parser() -> Parser:
         made.add_argument("-h", "--help", action=Help, **more)
         module.add_arguments(made)
         made.set_defaults(run=module.run, parser=made)
+    for made in (parser, *commands.choices.values()):
+        made.commands = commands.choices
     return parser
 
 
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line."""
+
+    commands: Mapping[str, Parser] = {}
+    """The parsers of all commands, by their names."""
 
     def format_help(self) -> str:
         """Return the help of the program; ``Help`` prints that of a command."""
@@ -266,8 +271,12 @@ class Parser(argparse.ArgumentParser):
     def refuse_unknown(self, unknown: Sequence[str]) -> NoReturn:
         """End with an error that names the unknown arguments, and the option that may be meant."""
         first = next((word for word in unknown if word.startswith("-")), unknown[0])
+        flag = first.partition("=")[0]
+        if others := [n for n, p in self.commands.items() if flag in p._option_string_actions]:
+            own = self.prog.rpartition(" ")[2]
+            self.error(f"{flag} is an option of {', '.join(others)}, not of {own}")
         known = [name for name in self._option_string_actions if name.startswith("--")]
-        near = did_you_mean(first.partition("=")[0], known)
+        near = did_you_mean(flag, known)
         self.error(f"unrecognized arguments: {' '.join(unknown)}{near}")
 
 

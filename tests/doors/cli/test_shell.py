@@ -55,6 +55,11 @@ def test_no_command_prints_the_help(capsys: pytest.CaptureFixture[str]) -> None:
         (["zzz"], "no command is called 'zzz'; there is optimize, inspect"),
         (["inspect", KV, "--jsn"], "unrecognized arguments: --jsn; did you mean --json?"),
         (["inspect", KV, "--qqqqq"], "unrecognized arguments: --qqqqq (see onnx-scatterx inspect"),
+        (
+            ["inspect", KV, "--report=r.html", "--json"],
+            "--report is an option of optimize, not of inspect (see onnx-scatterx inspect --help)",
+        ),
+        (["run", KV, "--rtol", "1"], "--rtol is an option of verify, "),
         (["inspect", KV, "--strict=bad"], "argument --strict: it takes no value 'bad' (see onnx-s"),
         (["--verison"], "unrecognized arguments: --verison; did you mean --version?"),
         (["inspect", KV, "--target", "standrad"], "no target is called 'standrad'; did you mean"),
