@@ -57,7 +57,10 @@ def test_a_new_profile_is_read(capsys: pytest.CaptureFixture[str]) -> None:
     assert npu.operators == frozenset([*OPERATORS.split(", "), "Constant"])
     assert (npu.static_only, npu.max_rank, npu.max_opset) == (False, None, None)
     text = Path("npu.toml").read_text()
-    Path("npu.toml").write_text(text.replace("\n# ", "\n").replace("\nUses of", "\n# Uses of"))
+    text = text.replace("\n# ", "\n")
+    for sentence in ("Uses of", "An editor"):
+        text = text.replace(f"\n{sentence}", f"\n# {sentence}")
+    Path("npu.toml").write_text(text)
     npu = target_of("npu.toml")  # what is a comment is right if the sign is taken away
     assert (npu.static_only, npu.max_rank, npu.max_opset) == (True, 5, 19)
     assert not npu.limits_of("Slice").steps
@@ -75,6 +78,21 @@ def test_a_new_profile_is_read(capsys: pytest.CaptureFixture[str]) -> None:
     assert os.listdir() == ["npu.toml"]
     assert main(["inspect", str(MODELS / "letterbox_ts.onnx"), "--target", "npu"]) == 2
     assert "no target is called 'npu'; did you mean npu.toml?" in error_of(capsys)
+
+
+def test_what_a_new_profile_leaves_open_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """A chip that takes fixed sizes only refuses a model of other sizes, if this is stated."""
+    for name, words, left in (
+        ("one", [], "fixed sizes only (--fixed-sizes)? max_rank? max_opset?"),
+        ("two", ["--fixed-sizes"], "max_rank? max_opset?"),
+    ):
+        assert main(["target", "new", name, "--operators", "Neg", *words]) == 0
+        assert capsys.readouterr().out.split("\n")[-2] == f"not stated yet: {left}"
+        assert target_of(f"{name}.toml").static_only == bool(words)
+    onnx.save(parse("g (float[N] x) => (float[N] y) { y = Neg (x) }"), "m.onnx")
+    assert [
+        main(["inspect", "m.onnx", "--target", f"{n}.toml", "--strict"]) for n in ("one", "two")
+    ] == [0, 1]
 
 
 @pytest.mark.sampled(4)
