@@ -34,12 +34,35 @@ _NUMBERS = {
 }
 
 
-def new_profile(name: str, operators: Sequence[str] = (), like: ir.Model | None = None) -> str:
+_ASKED = {
+    "static_only": "fixed sizes only (--fixed-sizes)?",
+    "max_rank": "max_rank?",
+    "max_opset": "max_opset?",
+}
+
+
+def not_stated(profile: str) -> str:
+    """Return what a drafted profile leaves open, as questions in a line; empty if nothing.
+
+    >>> not_stated(new_profile("npu", ["Add"], fixed_sizes=True))
+    'max_rank? max_opset?'
+    """
+    return " ".join(asked for key, asked in _ASKED.items() if f"\n{key} = " not in profile)
+
+
+def new_profile(
+    name: str,
+    operators: Sequence[str] = (),
+    like: ir.Model | None = None,
+    *,
+    fixed_sizes: bool = False,
+) -> str:
     """Return the text of a profile: of these operators, and of all that a compiled model has.
 
-    The model also says the operator set, the most dims, and whether all sizes are numbers. What is
-    not known is a comment. Constant is added: it computes nothing, so most lists lack it. Raises
-    ScatterXError if there is no such operator.
+    The model also says the operator set, the most dims, and whether all sizes are numbers. With
+    ``fixed_sizes``, the compiler takes no other sizes. What is not known is a comment. Constant is
+    added: it computes nothing, so most lists lack it. Raises ScatterXError if there is no such
+    operator.
 
     >>> print(new_profile("npu", ["Concat", "Add"]).split("# Uses")[0])
     # What npu takes: use it as `--target npu.toml`. docs/targets.md explains all keys.
@@ -53,6 +76,8 @@ def new_profile(name: str, operators: Sequence[str] = (), like: ir.Model | None 
     <BLANKLINE>
     """
     known = {} if like is None else _of_model(like)
+    if fixed_sizes:
+        known["static_only"] = "true"
     names = sorted({"Constant", *operators, *(known.pop("operators", "").split())})
     check_profile({"name": name, "operators": names})
     numbers = []

@@ -26,6 +26,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         default=[],
     )
     add(command, "--like MODEL", "a model that its compiler takes")
+    add(command, "--fixed-sizes", "its compiler takes only models whose sizes are all numbers")
     add_json(command)
 
 
@@ -46,7 +47,7 @@ def _new(word: str) -> str:
 
 def run(args: argparse.Namespace) -> int:
     """Write a profile, and print a command that uses it."""
-    from onnx_scatterx.doors.cli.profile_draft import new_profile
+    from onnx_scatterx.doors.cli.profile_draft import new_profile, not_stated
     from onnx_scatterx.files import load
     from onnx_scatterx.targets import all_targets
 
@@ -61,12 +62,16 @@ def run(args: argparse.Namespace) -> int:
         raise ScatterXError(f"{args.name} is listed: take another name for one of your own")
     with Writing() as writing:
         like = None if args.like is None else load(args.like)
-        writing.text(path, new_profile(args.name, args.operators, like), "the profile")
+        text = new_profile(args.name, args.operators, like, fixed_sizes=args.fixed_sizes)
+        writing.text(path, text, "the profile")
     command = ["onnx-scatterx", "inspect", args.like or "MODEL.onnx", "--target", str(path)]
+    left = not_stated(text)
     if args.json:
-        show_text(as_json({"file": str(path), "next": shlex.join(command)}))
+        show_text(as_json({"file": str(path), "next": shlex.join(command), "not_stated": left}))
     else:
         show(f"{path} is written: complete it by what the vendor says")
         show("next:")
         show(f"  {shlex.join(command)}")
+        if left:
+            show(f"not stated yet: {left}")
     return 0

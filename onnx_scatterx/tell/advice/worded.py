@@ -66,8 +66,14 @@ def about_kept(search: Search, given: Command) -> Iterator[Advice]:
 
 def _reasons(records: Sequence[NodeRecord], search: Search) -> tuple[str, str]:
     """Return why nodes are kept, and what is missing."""
-    refusals = [r for r in map(search.refusal, records) if r is not None]
-    reasons = dict.fromkeys(map(str, refusals))
+    found = [(record.entry.refusal, search.refusal(record)) for record in records]
+    refusals = [refusal for _, refusal in found if refusal is not None]
+    # With the sizes fixed, a node may be kept for another reason than the table of nodes says.
+    reasons = dict.fromkeys(
+        str(now) if str(now) == str(first) else f"with sizes fixed, {now}"
+        for first, now in found
+        if now is not None
+    )
     missing = dict.fromkeys(refusal.reason.missing for refusal in refusals)
     keys = map(search.key, records)
     needed = dict.fromkeys(search.lacks[key] for key in keys if key in search.lacks)

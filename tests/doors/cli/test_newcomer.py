@@ -79,6 +79,21 @@ def test_a_new_profile_is_read(capsys: pytest.CaptureFixture[str]) -> None:
     assert "no target is called 'npu'; did you mean npu.toml?" in error_of(capsys)
 
 
+def test_what_a_new_profile_leaves_open_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """A chip that takes fixed sizes only refuses a model of other sizes, if this is stated."""
+    for name, words, left in (
+        ("one", [], "fixed sizes only (--fixed-sizes)? max_rank? max_opset?"),
+        ("two", ["--fixed-sizes"], "max_rank? max_opset?"),
+    ):
+        assert main(["target", "new", name, "--operators", "Neg", *words]) == 0
+        assert capsys.readouterr().out.split("\n")[-2] == f"not stated yet: {left}"
+        assert target_of(f"{name}.toml").static_only == bool(words)
+    onnx.save(parse("g (float[N] x) => (float[N] y) { y = Neg (x) }"), "m.onnx")
+    assert [
+        main(["inspect", "m.onnx", "--target", f"{n}.toml", "--strict"]) for n in ("one", "two")
+    ] == [0, 1]
+
+
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "model", sorted(MODELS.glob("*_dynamo*.onnx"))[::4], ids=lambda path: path.stem

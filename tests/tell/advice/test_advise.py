@@ -419,6 +419,16 @@ def test_scatterx_is_what_was_asked_for(
     assert "what to do next" not in capsys.readouterr().out
 
 
+def test_another_reason_with_sizes_fixed_is_told_as_such() -> None:
+    text = """g (float[n, 2] x, int64[k, 1] i, float[k, 2] u) => (float[n, 2] y) {
+        y = ScatterND (x, i, u) }"""
+    model = onnx.parser.parse_model(HEAD + text)
+    (entry,) = inspect(model, target="rknn").scatters
+    (found,) = (each for each in advise(model, target="rknn") if each.nodes)
+    assert entry.reason is Reason.UNKNOWN_INDICES
+    assert found.why.startswith(f"with sizes fixed, {Reason.NOT_IN_TARGET.value} (")
+
+
 def test_a_scatter_that_no_option_removes() -> None:
     text = """g (float[8] x, int64[3, 1] i, float[3] u) => (float[8] y) {
         y = ScatterND <reduction = "mul"> (x, i, u) }"""
