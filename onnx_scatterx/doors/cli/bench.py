@@ -34,7 +34,12 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_inputs(inputs)
     add_sizes(inputs)
     add_session(command, threads=1)
-    add(command, "--rounds N", "how often to time each model (default: as often as fits into 10 s)", count)
+    add(
+        command,
+        "--rounds N",
+        "how often to time each model (default: as often as fits into 10 s)",
+        count,
+    )
     add_json(command)
 
 
