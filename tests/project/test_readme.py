@@ -45,6 +45,8 @@ def test_the_first_screen() -> None:
     assert re.search(r"!\[.+\]\(docs/drawings/before_after.svg\)\n\n\*.+\*$", start, re.M | re.S)
     chip = r"^pip install \. && onnx-scatterx optimize .* --target qnn .*--verify --strict$"
     assert len(re.findall(chip, start, re.M)) == 1
+    told = "Each rewrite follows by a proof from the model alone; `--verify` also runs both models"
+    assert told in " ".join(start.split("\n## For ONNX Runtime")[0].split())
     assert re.findall(r"^onnx-scatterx (\w+) .* --verify$", start, re.M) == ["optimize"]
     assert len(re.findall(r"^```text$", start, re.M)) == 2
     assert len(re.findall(r"^\| \[", models, re.M)) == 5

@@ -94,6 +94,7 @@ def _nodes(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
 
 
 _MORE = """is it right?
+  optimize            each rewrite follows by a proof from the model alone
   verify A B          does any bit differ? runs both models on drawn inputs
   verify A B --prove  are they the same for every input? asks a solver, too
   check IN            does a device's compiler compute what ONNX Runtime does?

@@ -85,5 +85,6 @@ def test_the_program(capsys: pytest.CaptureFixture[str]) -> None:
         assert f" {name} {told.text} " in said
     for check in ("verify A B  ", "verify A B --prove  ", "check IN  "):
         assert len([line for line in text.splitlines() if line.startswith(f"  {check}")]) == 1
+    assert "\n  optimize            each rewrite follows by a proof from the model alone\n" in text
     assert main([]) == 0
     assert capsys.readouterr().out == text
