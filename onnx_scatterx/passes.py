@@ -30,6 +30,7 @@ __all__ = [
     "FixSizes",
     "FoldSizes",
     "InlineKnownIfs",
+    "InlineRowFunctions",
     "InlineSequenceFunctions",
     "LowerScatters",
     "RemoveScatters",
@@ -126,6 +127,10 @@ class InlineKnownIfs(_OnePass):
 
 class InlineSequenceFunctions(_OnePass):
     """Inlines functions that take or return sequences, if one that takes one has a scatter."""
+
+
+class InlineRowFunctions(_OnePass):
+    """Inlines functions that compute with chosen rows, if the choice then goes."""
 
 
 class ShareMasks(_OnePass):

@@ -62,7 +62,7 @@ def test_the_passes_are_called_in_order() -> None:
         "CheckTarget",
     }
     assert [name for name, _ in seen] == [p.name for p in PIPELINE if p.name not in others]
-    assert [there for _, there in seen] == [True] * 8 + [False] * 8
+    assert [there for _, there in seen] == [True] * 9 + [False] * 8
 
 
 @pytest.mark.parametrize("step", PIPELINE, ids=lambda step: step.name)
@@ -241,6 +241,6 @@ def test_the_model_after_a_pass_is_printed(
     assert err.startswith("after LowerScatters:\n")
     assert "Concat" in err
     assert main([*arguments, "--print-after", "all", "-q"]) == 0
-    assert capsys.readouterr().err.count("after ") == 11
+    assert capsys.readouterr().err.count("after ") == 12
     assert main([*arguments, "--print-after", "Nothing"]) == 2
     assert "there are all, ChangeOperatorSet" in capsys.readouterr().err

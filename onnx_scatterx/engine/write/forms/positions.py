@@ -109,7 +109,7 @@ def _row(request: Request, sizes: ir.Value, axis: int, rank: int) -> ir.Value:
 
 def of_known_number(request: Request) -> ir.Value:
     """List the positions of so many elements as are known not to be 0."""
-    w, dims = request.writer, request.known_of(0).dims
+    w, dims = request.writer, required(request.known_of(0).shape)
     flat, long = flat_positions(request), [d for d, n in enumerate(dims) if n.constant != 1]
     if len(dims) == 1:
         return w.axes("Unsqueeze", flat, _INT64, [0])
@@ -155,7 +155,7 @@ def positions_of(shape: tuple[int, ...]) -> np.ndarray:
 
 def flat_positions(request: Request) -> ir.Value:
     """Write the positions in row-major order, in the first way that the target takes."""
-    w, dims = request.writer, request.known_of(0).dims
+    w, dims = request.writer, required(request.known_of(0).shape)
     low, high = w.facts.interval(request.result.dims[1])
     size = math.prod(dims, start=term(1)).constant
     require(dims, request.dtype == _INT64, low == high)
