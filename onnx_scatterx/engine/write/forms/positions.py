@@ -109,6 +109,7 @@ def _row(request: Request, sizes: ir.Value, axis: int, rank: int) -> ir.Value:
 
 def of_known_number(request: Request) -> ir.Value:
     """List the positions of so many elements as are known not to be 0."""
+    require(request.known_of(0).shape is not None)
     w, dims = request.writer, request.known_of(0).dims
     flat, long = flat_positions(request), [d for d, n in enumerate(dims) if n.constant != 1]
     if len(dims) == 1:
