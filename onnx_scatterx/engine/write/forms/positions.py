@@ -109,7 +109,8 @@ def _row(request: Request, sizes: ir.Value, axis: int, rank: int) -> ir.Value:
 
 def of_known_number(request: Request) -> ir.Value:
     """List the positions of so many elements as are known not to be 0."""
-    w, dims = request.writer, required(request.known_of(0).shape)
+    require(request.known_of(0).shape is not None)
+    w, dims = request.writer, request.known_of(0).dims
     flat, long = flat_positions(request), [d for d, n in enumerate(dims) if n.constant != 1]
     if len(dims) == 1:
         return w.axes("Unsqueeze", flat, _INT64, [0])
