@@ -246,7 +246,10 @@ class Search:
         if result.refused.keys() <= self.refused.keys():  # the change adds no refused nodes
             gone = dict.fromkeys(self.refused.keys() - result.refused.keys(), Found(change))
         most = limit_of(self.whole.settings.target)
+        added = {op for op, _ in result.refused} - {op for op, _ in self.refused}
         for record in (record for record in result.records if record.entry.is_gone):
+            if added.intersection(record.entry.written):  # the target lacks it, but refuses less
+                continue
             key, price = key_of(record.entry), Price.of(record)
             found = Found(change, record.entry.rules, price)
             if price is None or price.number <= most:

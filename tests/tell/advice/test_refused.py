@@ -24,6 +24,12 @@ ROWS = """g (uint8[8, 4] x) => (uint8[2, 4] y) <int64[2] i = {5, 6}>
     { y = Gather <axis = 0> (x, i) }"""
 
 
+FEWER = """g (float[8, 6] x, int64[3] i, float[3, 6] v) => (float[8, 6] z)
+    <int64[1] one = {1}, int64[2] shape = {3, 6}> {
+        w = Unsqueeze (i, one)  y = ScatterND (x, w, v)  e = Expand (w, shape)
+        z = ScatterElements <axis = 0, reduction = "add"> (y, e, v) }"""
+
+
 def model_of(text: str) -> onnx.ModelProto:
     return onnx.parser.parse_model(text if text.startswith("<") else HEAD + text)
 
@@ -154,3 +160,22 @@ def test_a_command_is_printed_once() -> None:
     commands = [way.command for advice in found for way in advice.ways]
     assert commands
     assert len(set(commands)) == len(commands)
+
+
+def test_a_node_that_another_refused_one_replaces_is_not_removed(tmp_path: Path) -> None:
+    """With ReduceMax alone the sum becomes a CumSum: less is refused, since an Expand goes, too."""
+    profile = tmp_path / "chip.toml"
+    taken = ["Add", "Cast", "Concat", "Gather", "Mul", "Reshape", "Slice", "Transpose", "Where"]
+    profile.write_text(f'name = "chip"\nstatic_only = true\noperators = {taken}')
+    found = {
+        a.nodes: [way.command for way in a.ways] for a in advise(model_of(FEWER), target=profile)
+    }
+    added = {
+        nodes: [shlex.split(command)[-1].partition("add = ")[2] for command in commands]
+        for nodes, commands in found.items()
+        if nodes in (("y",), ("z",))
+    }
+    assert added == {
+        ("y",): ['["Mod", "Equal", "ReduceMax"]'],
+        ("z",): ['["Mod", "Equal", "CumSum"]'],
+    }
