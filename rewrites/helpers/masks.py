@@ -254,7 +254,8 @@ def _is_expanded(mask: Mask, other: Mask, context: Context) -> bool:
         if node.op_type == "Expand":
             kept = kept[len(kept) - len(shape) :]
         elif node.op_type == "Unsqueeze":
-            places = same_but_ones(shape, context.known(node.outputs[0]).dims, context.facts)
+            new = context.known(node.outputs[0]).shape
+            places = None if new is None else same_but_ones(shape, new, context.facts)
             if places is None:
                 return False
             at = {d: axis for d, axis in zip(places, kept, strict=True) if d is not None}

@@ -120,7 +120,8 @@ class WholeRows:
 
     def is_other(self, value: ir.Value) -> bool:
         """Return whether a value may have another size if no row is chosen, beside the rows."""
-        pairs = zip(self.context.known(value).dims, self.shape(value), strict=True)
+        given = granted(self.context.known(value).shape)
+        pairs = zip(given, self.shape(value), strict=True)
         count = self.mask.count.leaves()
         return any(a != b and count.isdisjoint(b.leaves()) for a, b in pairs)
 

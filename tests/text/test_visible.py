@@ -72,7 +72,7 @@ def check_seen(printed: str) -> None:
         ("inspect IN --target qnn --strict", 1, "N"),
         ("explain IN", 0, "node"),
         ("explain IN gone", 2, "node"),
-        ("optimize IN -o OUT --target standard --verify --samples 2", 0, "N"),
+        ("optimize IN -o OUT --target standard --verify --samples 2 -v", 0, "N"),
         ("verify IN IN --samples 2", 0, "N"),
         ("verify IN IN --assume Q<3", 2, "N"),
         ("run IN --size Q=3", 2, "N"),

@@ -168,7 +168,10 @@ def test_no_report_without_its_model(
         (["run", "."], "is a directory, not an ONNX model"),
         (["run", YOLOX, "--output", ""], "the path of the outputs is empty"),
         (["optimize", "gone", "-o", "."], "gone: no such file"),
-        (["explain", YOLOX, "-q"], "arguments: -q (see onnx-scatterx explain --help)"),
+        (
+            ["explain", YOLOX, "-q"],
+            "-q is an option of optimize, not of explain (see onnx-scatterx explain --help)",
+        ),
         (["verify", YOLOX, YOLOX, "--assume", "x"], "'x' is not like 'seq <= 512'"),
         (["verify", YOLOX, YOLOX, "--assume", "q < 3"], "cannot assume anything of 'q'"),
     ],
