@@ -92,9 +92,14 @@ PIPELINE = PREPARING + LOWERING + FITTING + FINISHING + CHECKING
 
 
 def runs(step: Pass, job: Job) -> bool:
-    """Return whether a pass runs on a job."""
+    """Return whether a pass runs on a job.
+
+    On a model as it is, only those run that report: not even those that keep a result right.
+    """
     if not step.applies(job.settings):
         return False
+    if job.settings.as_is:
+        return step in CHECKING or step.kind is Kind.REPORT
     if step in LOWERING and job.forbidden is not None:
         return step.kind is Kind.REPORT
     if step in FITTING + CHECKING and job.keeps_rest:
@@ -145,7 +150,8 @@ def _best_of_runs(job: Job) -> Job:
             keep_connected(job, exposed, kept)
             continue
         _run(FITTING + FINISHING, job)
-        declare_body_dims(job.model)
+        if not job.settings.as_is:
+            declare_body_dims(job.model)
         _run(CHECKING, job)
         results.append(job)
         wider = wider_targets(job, unrelated) if wider is None else wider

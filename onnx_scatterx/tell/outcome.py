@@ -53,7 +53,7 @@ def _taken(report: Report, what: str, *, no: bool = False) -> str:
     """Return that the target takes ``what``, or does not if ``no``."""
     name, _, keys = report.target.partition(", ")
     target = f"{name} ({keys})" if keys else name
-    if report.planned:
+    if report.planned and not report.as_is:
         return f"and {target} would {'not ' * no}take {what}"
     return f"{'' if what == 'it' else f'{what} '}{'not ' * no}taken by {target}"
 

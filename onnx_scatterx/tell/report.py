@@ -16,6 +16,7 @@ from onnx_scatterx.tell.entries import (
 )
 from onnx_scatterx.tell.entry_lines import by_text
 from onnx_scatterx.tell.kept_advice import Advice, counted
+from onnx_scatterx.tell.outcome import outcome
 from onnx_scatterx.tell.refused import is_error, refused_lines
 from onnx_scatterx.tell.rendering import ShownInTables
 from onnx_scatterx.text import as_json, plain_fields, visible
@@ -58,6 +59,8 @@ class Report(ShownInTables):
     ops_before: Counter[str] = field(default_factory=Counter)
     ops_after: Counter[str] = field(default_factory=Counter)
     planned: bool = False
+    as_is: bool = field(default=False, compare=False)
+    """Whether the model was only compared with the target, as it is."""
     gathers: tuple[GatherReport, ...] = ()
     with_gathers: bool = False
     only_refused_gathers: bool = False
@@ -175,6 +178,8 @@ class Report(ShownInTables):
 
     def summary(self) -> str:
         """Return the report in one sentence."""
+        if self.as_is:
+            return outcome(self)
         all_gathers = self.with_gathers and not self.only_refused_gathers
         told, there = tallies([self], self.planned), self.scatters or (all_gathers and self.gathers)
         if not there:

@@ -35,11 +35,18 @@ def screen(
 ) -> Group:
     """Return what a user reads first, or the ``whole``: nothing is left out.
 
-    First comes the result, then what there is to do, and then what is so. No sentence is cut.
+    First comes the result, then what there is to do, and then what is so. No sentence is cut. Of a
+    model as it is, there is no table: nothing would be done with its scatters.
     ``answer`` is that of a comparison, in lines, and ``command`` what to do if there is no advice.
     If the result differs, it is not ``is_written``, and has no outcome.
     """
-    table, left = _table(report, whole) if report.entries else (report.headline(), [])
+    if report.as_is:
+        head: list[TextTable | str] = []
+    elif report.entries:
+        table, left = _table(report, whole)
+        head = [table, *left]
+    else:
+        head = [report.headline()]
     ending = [outcome(report)] if is_written and (report.entries or report.has_profile) else []
     told = _advised([a for a in report.advice if a.has_action], whole)
     rest = [a for a in report.advice if not a.has_action and (whole or not a.is_idle)]
@@ -50,7 +57,7 @@ def screen(
     below = [x for lines in (*matters, refused) for x in (lines if whole else _cut(lines))]
     doing = ["next:", f"  {command}"] if command else []
     doing = ["what to do next:", *told] if told else doing
-    return Group([table, *left, *answer, *ending, *doing, *facts, *below], bold=ending)
+    return Group([*head, *answer, *ending, *doing, *facts, *below], bold=ending)
 
 
 def _advised(advice: Sequence[Advice], whole: bool) -> list[str]:

@@ -54,6 +54,8 @@ class ModelOutcome:
         """The outcome in one sentence."""
         if self.report is None:
             return f"failed: {(self.error or '').removeprefix(f'{self.source}: ')}"
+        if self.report.as_is:
+            return self.report.summary()
         verified = {None: "", True: "; verified", False: "; DIFFERS, and is not written"}
         count = len(self.report.violations)
         left = f", {count} violation{'s' * (count > 1)} of the target" if count else ""
@@ -124,7 +126,10 @@ class Summary(ShownInTables):
         written = sum(o.is_written for o in self.outcomes)
         done, went = (len(reports), "inspected") if planned else (written, "written")
         parts = [f"{done} of {len(self.outcomes)} models {went}"]
-        parts += tallies(reports, planned)
+        if self._as_is:
+            parts[0] += " as they are"
+        else:
+            parts += tallies(reports, planned)
         if self.failed:
             parts.append(f"{len(self.failed)} failed")
         if self.differing:
@@ -140,6 +145,11 @@ class Summary(ShownInTables):
             o.output is None if o.report is None else o.report.planned for o in self.outcomes
         )
 
+    @property
+    def _as_is(self) -> bool:
+        """Whether the models were compared with the target, and nothing would be done."""
+        return any(o.report is not None and o.report.as_is for o in self.outcomes)
+
     def _taken(self) -> list[str]:
         """Return how many results the target takes whole, if its profile says what it takes."""
         there = [o.report for o in self.outcomes if o.report is not None and o.agrees is not False]
@@ -147,6 +157,8 @@ class Summary(ShownInTables):
         if not known:
             return []
         whole = sum(not report.unmet("taken") for report in known)
+        if self._as_is:
+            return [f"{whole} of {len(known)} taken whole by {known[0].target}"]
         taken = "would be taken" if known[0].planned else "taken"
         return [f"{whole} of {len(known)} results {taken} whole by {known[0].target}"]
 
@@ -191,7 +203,10 @@ class Summary(ShownInTables):
         """Return the models as a table, for a terminal or a pipe."""
         top = self._folder()
         rows = [(os.path.relpath(o.source, top), f"{o.seconds:.2f}", o.done) for o in self.outcomes]
-        columns = ("model", "seconds", "what would be done" if self._planned else "what is done")
+        done = (
+            "what is taken" if self._as_is else f"what {'would be' if self._planned else 'is'} done"
+        )
+        columns = ("model", "seconds", done)
         bad = [o.error is not None or o.agrees is False for o in self.outcomes]
         styles = ["bold red" if is_bad else "" for is_bad in bad]
         numbers, names = ["seconds"], ["model"]

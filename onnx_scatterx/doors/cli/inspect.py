@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from onnx_scatterx.doors.cli.arguments import (
+    add,
     add_jobs,
     add_json,
     add_models,
@@ -24,16 +26,22 @@ from onnx_scatterx.doors.cli.arguments import (
 from onnx_scatterx.doors.cli.batch import batch_status
 from onnx_scatterx.doors.cli.output import show_report, show_result, show_text
 from onnx_scatterx.doors.cli.progress import stages
-from onnx_scatterx.doors.cli.strict import strict_status
-from onnx_scatterx.options import command_words
+from onnx_scatterx.doors.cli.strict import look_closer, strict_status
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.options import OPTIONS, command_words
 
 if TYPE_CHECKING:
     from onnx_scatterx.tell import Command, Inquiry, NodeRecord, Report
 
 
+_OF_AS_IS = ("target", "fix", "assume", "distrust_dims", "effort")
+"""The options that say how a model is read, and not how it is written."""
+
+
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments of `inspect`."""
     add_models(command, "ONNX models, directories of models, or - for stdin")
+    add(command, "--as-is", "look at the model itself, not at what optimize would make of it")
     add_jobs(command.add_argument_group("several models"))
     add_options(command.add_argument_group("what may be written"))
     add_strict(command)
@@ -51,7 +59,20 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         reject_unused(args, "with --json", "verbose")
     read_target(args)
+    if args.as_is:
+        _take_as_is(args)
     return _inspect(args) if one else _inspect_many(args)
+
+
+def _take_as_is(args: argparse.Namespace) -> None:
+    """Have nothing rewritten; raise an error if an option says how to rewrite."""
+    if not args.target.has_profile:
+        raise ScatterXError(
+            f"--as-is has no effect for target {args.target.name}, which takes all operators"
+        )
+    others = [option.name for option in OPTIONS if option.name not in _OF_AS_IS]
+    reject_unused(args, "with --as-is, which rewrites nothing", *others, "advice")
+    args.passes, args.no_advice = ["CheckTarget"], True
 
 
 def _inspect(args: argparse.Namespace) -> int:
@@ -70,10 +91,18 @@ def _inspect(args: argparse.Namespace) -> int:
     if args.json:
         show_text(report.to_json())
     else:
-        changed = report.removed or report.native or report.gathers_removed
-        command = command_of(args).text(args.target.text, ["--verify"]) if changed else ""
-        show_report(report, verbose=args.verbose, command=command)
+        show_report(report, verbose=args.verbose, command=_next(args, report))
     return strict_status(args, report)
+
+
+def _next(args: argparse.Namespace, report: Report) -> str:
+    """Return the command that a user may want next; empty if there is nothing to do."""
+    if args.as_is:
+        options = command_words({"fix": args.fix, "assume": args.assume})
+        told = look_closer(args.model, args.target.text, map(shlex.join, options))
+        return told if report.violations else ""
+    changed = report.removed or report.native or report.gathers_removed
+    return command_of(args).text(args.target.text, ["--verify"]) if changed else ""
 
 
 def _inspect_many(args: argparse.Namespace) -> int:

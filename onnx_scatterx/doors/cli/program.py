@@ -123,7 +123,7 @@ _COMMANDS: dict[Any, _Told] = {
     cli_inspect: _Told(
         "list the scatters, and what optimize would do with each",
         "model.onnx",
-        "--target --fix --assume --strict --json --verbose",
+        "--target --fix --assume --strict --as-is --json --verbose",
     ),
     cli_explain: _Told(
         "explain what is done with a scatter, or why it is kept",

@@ -9,7 +9,8 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from onnx_scatterx.doors.cli.output import DONE, NO, print_error, show_text
@@ -60,8 +61,15 @@ def _reasons(outcome: ModelOutcome, lines: list[str], target: str) -> Iterator[s
     head, *rest = lines
     yield f"{outcome.source}: {head}"
     yield from rest[:_REASONS]
-    about = None if outcome.report is None else outcome.report.about
-    options = () if about is None else about.options
-    command = shlex.join(["onnx-scatterx", "inspect", str(outcome.source), "--target", target])
     yield f"  all {len(rest)} reasons:" if len(rest) > _REASONS else "  look closer:"
-    yield f"    {' '.join((command, *options))}"
+    report = outcome.report
+    options = () if report is None or report.about is None else report.about.options
+    if report is not None and report.as_is:
+        options = ("--as-is", *(o for o in options if not o.startswith("--passes ")))
+    yield f"    {look_closer(outcome.source, target, options)}"
+
+
+def look_closer(source: str | Path, target: str, options: Iterable[str] = ()) -> str:
+    """Return the command that inspects a model; each of the ``options`` is quoted already."""
+    command = shlex.join(["onnx-scatterx", "inspect", str(source), "--target", target])
+    return " ".join((command, *options))

@@ -37,6 +37,10 @@ _KINDS: Mapping[str, tuple[Any, str]] = {
 """The types of options, as a user is told of them."""
 
 
+CHECKS = frozenset({"CheckTarget"})
+"""The passes that compare a model with its target, and change nothing."""
+
+
 def chosen_rules(rules: Rules | None) -> tuple[Rule, ...]:
     """Return rules, given by name or as objects, in order; None means all rules.
 
@@ -107,6 +111,16 @@ class Settings:
         """
         given: Options = {**self.given, "target": self.target, **options}
         return Settings.of(**given)
+
+    @property
+    def as_is(self) -> bool:
+        """Whether a model is only compared with the target, and nothing of it may change.
+
+        >>> Settings.of(target="qnn", passes=["CheckTarget"]).as_is
+        True
+        """
+        passes, opset = self.given["passes"], self.given["opset"]
+        return passes is not None and set(passes) == CHECKS and opset is None
 
     @property
     def reads(self) -> frozenset[str]:

@@ -64,7 +64,7 @@ def step(**inputs: str) -> subprocess.CompletedProcess[str]:
     """
     (found,) = [s for s in ACTION["runs"]["steps"] if s.get("name") == "inspect"]
     given = {name: str(what["default"]) for name, what in ACTION["inputs"].items()} | inputs
-    used = {n: re.findall(r"inputs\.(\w+)", value)[0] for n, value in found["env"].items()}
+    used = {n: re.findall(r"inputs\.([\w-]+)", value)[0] for n, value in found["env"].items()}
     environment = {name: given[read] for name, read in used.items()}
     with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as server:
         server.bind(f"{folder}/socket")
@@ -143,7 +143,7 @@ def test_every_input_is_used_and_nothing_is_pasted_into_the_shell() -> None:
     """A name of a branch or of a file must not become a command."""
     steps = ACTION["runs"]["steps"]
     assert "${{" not in "".join(s.get("run", "") for s in steps)
-    used = set(re.findall(r"inputs\.(\w+)", str(steps)))
+    used = set(re.findall(r"inputs\.([\w-]+)", str(steps)))
     assert used == set(ACTION["inputs"])
 
 
@@ -167,14 +167,29 @@ def test_the_hook_rejects_a_file_whose_scatter_can_be_removed(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     page = (ROOT / "docs" / "plug_in.md").read_text(encoding="utf-8")
-    options = ["--passes", "CheckTarget"]
+    options = ["--as-is"]
     assert f"args: [--strict, --target, rknn, {', '.join(options)}]" in page
     for more, status in ([], 0), (options, 1):
         capsys.readouterr()
         assert main(["inspect", "--strict", "--target", "rknn", *more, str(BOX)]) == status
     out, err = capsys.readouterr()
-    assert "62 -> 62 nodes" in out
+    assert out.startswith("62 nodes, all of them taken by rknn; 1 on its host: ScatterND\n")
+    assert f"\nnext:\n  onnx-scatterx inspect {BOX} --target rknn\n" in out
     assert err == "onnx-scatterx: 1 scatter that rknn runs on its host: ScatterND (1): /ScatterND\n"
+
+
+def test_models_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is rewritten: an operator set that is too new is refused, and no option rewrites."""
+    command = ["inspect", str(BOX), "--as-is", "--target"]
+    assert main([*command, "standard, max_opset = 17"]) == 0  # without --strict
+    assert "operator set 18, and standard, max_opset = 17 takes 17" in capsys.readouterr().out
+    assert main(["inspect", str(TAKEN), *command[1:], "rknn", "--strict"]) == 1
+    out, err = capsys.readouterr()
+    assert out.startswith("2 of 2 models inspected as they are, 2 of 2 taken whole by rknn")
+    assert f"    onnx-scatterx inspect {BOX} --target rknn --as-is\n" in err
+    for more in (["standard"], ["qnn", "--gathers"], ["qnn", "--rules", "view"]):
+        assert main([*command, *more]) == 2
+        assert "has no effect" in capsys.readouterr().err
 
 
 def test_the_page_has_a_whole_configuration_and_a_whole_workflow() -> None:
