@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from onnx_scatterx.compare.array_diff import ArrayDifference, Tolerance
+from onnx_scatterx.compare.result_lines import quoted, result_lines
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.runtime import EVALUATOR
 from onnx_scatterx.text import as_html, in_lines, plain_fields
 
 if TYPE_CHECKING:
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 Answer = Literal["same", "not proven", "different", "not compared"]
 SOLVER = "of the solver"
 SCHEMA = 1
-MOST_DRAWS = 40
-"""How many draws are run of a model whose runs are little work."""
-_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -204,7 +201,7 @@ class Verification:
         proven = self.proof is not None and self.proof.proven
         what = "no run confirms the proof" if proven else "could not compare"
         if self.unkept:
-            return f"{what}: no drawn input keeps the promise {self._unkept}"
+            return f"{what}: no drawn input keeps the promise {quoted(self.unkept)}"
         if not self.draws:
             return f"{what}: no input was drawn"
         otherwise = ", whatever is drawn" * self.given_up
@@ -223,89 +220,7 @@ class Verification:
         ``brief`` leaves out how much was compared if no output differs, and keeps what limits the
         answer.
         """
-        brief = brief and self.agrees
-        where = f" in {EVALUATOR}" if self.missing else ""
-        why = [f"a reason that the second model names: {why}" for why in self.in_onnxruntime]
-        if self.interface:
-            reasons = (*self.interface, *why, *[self.missing] * bool(self.missing))
-            return [f"different{where}:", *(f"  {line}" for line in reasons)]
-        lines = []
-        if not self.draws and self._is_compared:
-            lines.append("no inputs were run")
-        elif not self._is_compared and self.unkept:
-            lines.append(f"not compared{where}: no drawn input keeps the promise {self._unkept}")
-        elif not self._is_compared:
-            lines.append(f"not compared{where}: the first model ran on none of {self._counts()}")
-            lines += [f"  {reason}" for reason in self.rejections]
-        elif self.agrees:
-            but = ""
-            if self.zero_signs:
-                but = f" but for the sign of {self.zero_signs} zero{'s' * (self.zero_signs > 1)}"
-            within = f"{where}, within {self.tolerance}"
-            how = (where or ", bit for bit") if self.tolerance is None else within
-            only = ", under ONNX Runtime's default options" * self._all_fused
-            counts = self._counts(brief=brief)
-            lines.append(f"the same{how}{but}{only}, on {counts}{self._keeping}")
-        else:
-            word = "only the last bits differ" if self.only_rounding else "different"
-            how = "" if self.tolerance is None else f" with {self.tolerance}"
-            only = " under ONNX Runtime's default options" * self._all_fused
-            counts = f"{self._counts()}{self._keeping}"
-            lines.append(f"{word}{where}, compared{how}{only} on {counts}")
-            lines += [f"  {difference}" for difference in self.differences[:_SHOWN]]
-            if len(self.differences) > _SHOWN:
-                lines.append(f"  and {len(self.differences) - _SHOWN} more differences")
-        for number, broken in self.broken_by.items():
-            many = "s" * (len(broken) > 1)
-            listed = " and ".join(f"'{each}'" for each in broken)
-            lines.append(f"  feed {number}: this input breaks the promise{many} {listed}")
-        lines += [f"  {self.missing}"] * bool(self.missing)
-        if self._is_compared:  # say which of the user's inputs were not compared
-            lines += [f"  rejected: {text}" for text in self.rejections if text.startswith("feed ")]
-        if self.differences:
-            lines += [f"  {line}" for line in why]
-        lines += [f"  {line}" for line in self._options(brief=brief)]
-        if self.rounded:
-            line = "  under ONNX Runtime's default options floats differ by rounding on "
-            line += f"{self.rounded}: it fuses or packs other nodes of the two models"
-            if self.proof is not None and self.proof.kind.startswith("proven"):
-                line += ". The proof is about the models without graph optimizations"
-            lines.append(line)
-        if self.empty_scans:
-            line = f"  on {self.empty_scans}, empty scan outputs have other dims: a Loop ran no "
-            lines.append(line + "iteration, and ONNX Runtime infers these dims from its body")
-        assumed = [each for each in self.assumed if each not in self.stated]
-        if assumed and not (self._keeping and self._is_compared):  # the first line names these
-            lines.append("  assumed: " + "; ".join(assumed))
-        if self.stated:
-            said = f"  assumed in runs, since the second model states it: {'; '.join(self.stated)}"
-            given = " ".join(f"--assume '{each}'" for each in self.stated)
-            unused = f"; the proof does not use it. If it holds for all of your inputs: {given}"
-            lines.append(said + unused * (self.proof is not None))
-        if self.fixed and not brief:
-            fixed = ", ".join(f"{name} = {number}" for name, number in self.fixed.items())
-            lines.append(f"  at the sizes that the second model has fixed: {fixed}")
-        if self.accepted and 0 < self.wanted < MOST_DRAWS and self.agrees and not brief:
-            line = f"  a run takes {self.work:.2g} steps, for which {self.wanted} sets are drawn"
-            lines.append(f"{line}: --samples draws more")
-        if self.unequal:
-            line = "  the first model runs on no set in which all dims of one name are equal: they"
-            lines.append(f"{line} differ in these sets")
-        if self.sizes and self.accepted and not brief:
-            sizes = "; ".join(f"{s} = {_numbers(n)}" for s, n in self.sizes.items())
-            lines.append(f"  sizes: {sizes}")
-        if self.proof is not None:
-            told = str(self.proof).split("\n")
-            lines = self._with_proof(lines, [line for line in told if line not in lines])
-        return lines
-
-    def _with_proof(self, lines: list[str], proof: list[str]) -> list[str]:
-        """Return the lines of a proof and of the runs; first those of which the answer is."""
-        if self.answer != "not compared":
-            return [*proof, *lines]
-        assert self.proof is not None
-        unconfirmed = "no run confirms this: " * self.proof.kind.startswith("proven")
-        return [*lines, f"  {unconfirmed}{proof[0]}", *(f"  {line}" for line in proof[1:])]
+        return result_lines(self, brief=brief)
 
     def _repr_html_(self) -> str:
         """Return the answer as a notebook shows it."""
@@ -314,21 +229,6 @@ class Verification:
         items = "".join(f"<li>{line}</li>" for line in rest)
         below = f"<ul>{items}</ul>" if items else ""
         return f'<div><p class="{kind}"><strong>{head}</strong></p>{below}</div>'
-
-    @property
-    def _unkept(self) -> str:
-        return " or ".join(f"'{each}'" for each in self.unkept)
-
-    @property
-    def _keeping(self) -> str:
-        """The promises that all inputs keep, as the end of a line."""
-        if not self.accepted or not self.assumed or self.broken_by:
-            return ""
-        return f" that keep: {'; '.join(self.assumed)}"
-
-    @property
-    def _all_fused(self) -> bool:
-        return 0 < self.accepted == self.only_fused
 
     @property
     def compared(self) -> dict[str, int]:
@@ -342,35 +242,6 @@ class Verification:
             "default_options": self.accepted - self.unfused,
         }
 
-    def _options(self, *, brief: bool) -> list[str]:
-        """Say under which options the models were compared, if not under both on all draws."""
-        without, default = self.compared.values()
-        lines = []
-        if self.only_fused:
-            many = "" if self._all_fused else f" on {self.only_fused} of them"
-            lines.append(f"without graph optimizations, the first model does not run{many}")
-        if self.agrees and self.unfused and not self.missing and not brief:
-            lines.append(
-                f"compared on {without} without graph optimizations, and on {default} under ONNX "
-                "Runtime's default options: on the others, the first model itself gives other bits "
-                "there, or fails"
-            )
-        return lines
-
-    def _counts(self, *, brief: bool = False) -> str:
-        """Return on how many inputs the first model ran; if it ran on none, how many were drawn."""
-        count = self.accepted or self.draws
-        rejected = self.draws - count - self.crashed - self.unstable
-        notes = []
-        if rejected > 0 and not brief:
-            notes.append(f"the first model rejected {rejected} more")
-        if self.crashed:
-            notes.append(f"the first model's process died on {self.crashed}")
-        if self.unstable:
-            notes.append(f"the first model gave other outputs every time on {self.unstable}")
-        more = f" ({'; '.join(notes)})" if notes else ""
-        return f"{count} set{'s' * (count != 1)} of inputs{more}"
-
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the drawn arrays as plain data."""
         names = "answer same conclusive only_rounding draws accepted crashed unstable rounded"
@@ -383,12 +254,6 @@ class Verification:
             "seconds": round(self.seconds, 3),
             **plain_fields(self, "tolerance" if self.proof is None else "tolerance proof"),
         }
-
-
-def _numbers(numbers: tuple[int, ...]) -> str:
-    if len(numbers) <= 12:
-        return ", ".join(map(str, numbers))
-    return ", ".join([*map(str, numbers[:8]), "...", *map(str, numbers[-3:])])
 
 
 class DifferenceError(ScatterXError):

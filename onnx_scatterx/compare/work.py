@@ -13,12 +13,13 @@ from typing import TypeAlias
 
 import onnx_ir as ir
 
-from onnx_scatterx.compare.result import MOST_DRAWS
 from onnx_scatterx.engine.analysis import TensorValue, interpret
 from onnx_scatterx.engine.budget import LimitError
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.graphs import all_nodes
 
+MOST_DRAWS = 40
+"""How many draws are run of a model whose runs are little work."""
 LEAST_DRAWS = 2
 FEW = 12
 """So many draws are few: each of them must show what it can."""

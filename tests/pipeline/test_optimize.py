@@ -10,7 +10,8 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.compare import verifying
-from onnx_scatterx.compare.result import MOST_DRAWS, Verification
+from onnx_scatterx.compare.result import Verification
+from onnx_scatterx.compare.work import MOST_DRAWS
 from onnx_scatterx.errors import VerifyError
 from tests.helpers.support import parse
 
