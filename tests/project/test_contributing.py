@@ -94,6 +94,17 @@ def test_the_commands_name_what_exists() -> None:
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
+def test_names_are_in_the_files_that_the_page_says() -> None:
+    """As "`_LIMITS` and `_LEAST` of [profile_checks.py](...)"."""
+    told = r"((?:`\w+`(?:, | and )?)+)\s(?:of|in)\s\[[^]]+\]\(\.\./([\w./]+\.py)\)"
+    found = re.findall(told, PAGE)
+    named = [(name, path) for names, path in found for name in re.findall(r"`(\w+)`", names)]
+    assert len(named) > 5
+    for name, path in named:
+        text = (ROOT / path).read_text(encoding="utf-8")
+        assert re.search(rf"^ *(def |class )?{name}\b", text, re.M), f"{name} is not in {path}"
+
+
 def test_every_word_is_explained_once_in_order() -> None:
     table = PAGE.split("## Glossary\n")[1].split("\n## ")[0]
     words = re.findall(r"^\| ([\w, -]+) \|", table, re.M)[1:]
