@@ -35,7 +35,7 @@ def existing_views(provenance: Provenance) -> ExistingViews:
     kept: set[ir.Value] = set()
     for node in reversed(list(provenance.graph)):
         if not is_operator(node, MOVES):
-            continue  # whether its outputs are kept is never asked
+            continue  # `_keeps` asks about the outputs of moves only
         for value in node.outputs:
             readers = [use.node for use in value.uses()]
             if value.is_graph_output() or any(_keeps(provenance, r, kept) for r in readers):

@@ -38,7 +38,8 @@ Form: TypeAlias = "Callable[[Request], ir.Value]"
 class Forms(NamedTuple):
     """The forms of an operator, and what they read: so many inputs, and these attributes.
 
-    A node that has more, as an operator set may add, has no other form.
+    A node that has more, as an operator set may add, has no other form. So an operator that takes
+    any number of inputs, such as Concat, can have none.
     """
 
     inputs: int
