@@ -120,14 +120,15 @@ def rewritten(job: Job) -> Job:
     """Run the pipeline on a job, within a budget; return the job with the best result.
 
     Another run has a job of its own, with a copy of the model as it was given. The model of the
-    first job is changed: the returned job has it.
+    first job is changed: the returned job has it. A model without scatters is fitted to a device, too.
     """
     if job.original is None and (may_run_again(job) or any(runs(step, job) for step in PREPARING)):
         job.original = partial(cloned, cloned(job.model))
     _run(PREPARING, job)
     given = job.settings.given
     counts = any(clause.is_count for clause in job.assumed)
-    if job.has_scatters or counts or given["fix"] or given["passes"] is not None:
+    fits = job.settings.target.has_profile and not job.keeps_rest
+    if job.has_scatters or counts or fits or given["fix"] or given["passes"] is not None:
         note_original(job)
         with budget().share(3 / 4):  # the rest is for the report
             return _best_of_runs(job)

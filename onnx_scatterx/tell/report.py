@@ -187,7 +187,8 @@ class Report(ShownInTables):
             native = self.ops_before["ScatterX"]
             told = [f"{none} in this model", *([f"{native} of ScatterX"] if native else []), *told]
         nodes = f"{self.nodes_before} -> {self.nodes_after} nodes"
-        return ", ".join([*told, nodes] if self.entries else told)
+        told_nodes = self.entries or self.nodes_before != self.nodes_after
+        return ", ".join([*told, nodes] if told_nodes else told)
 
     def headline(self) -> str:
         """Return the summary and, if the model has ScatterX nodes, what they need."""

@@ -75,11 +75,20 @@ def test_nothing_changes_if_the_target_takes_it(op: str) -> None:
     assert counts[0] == counts[1] or op == "Slice"
 
 
-def test_a_model_without_scatters_is_left_alone() -> None:
+NO_NOT = "standard, avoid = ['Not']"
+
+
+@pytest.mark.parametrize(
+    ("target", "written"), [("standard", "Not"), ("qnn", "Not"), (NO_NOT, "Equal")]
+)
+def test_a_model_without_scatters_is_fitted_to_a_device(target: str, written: str) -> None:
+    """If the target takes it, not a byte changes."""
     model = parse("g (bool[3] m) => (bool[3] y) { y = Not (m) }")
-    result = onnx_scatterx.optimize(model, target="standard, avoid = ['Not']")
+    result = onnx_scatterx.optimize(model, target=target)
     assert isinstance(result.model, onnx.ModelProto)
-    assert [n.op_type for n in result.model.graph.node] == ["Not"]
+    assert [n.op_type for n in result.model.graph.node] == [written]
+    assert (result.model == model) == (written == "Not")
+    assert not result.report.violations
 
 
 def test_strings_are_not_written_out() -> None:

@@ -102,6 +102,7 @@ def _next(args: argparse.Namespace, report: Report) -> str:
         told = look_closer(args.model, args.target.text, map(shlex.join, options))
         return told if report.violations else ""
     changed = report.removed or report.native or report.gathers_removed
+    changed = changed or report.nodes_before != report.nodes_after
     return command_of(args).text(args.target.text, ["--verify"]) if changed else ""
 
 

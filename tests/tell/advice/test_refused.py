@@ -20,8 +20,6 @@ OLD = '<ir_version: 5, opset_import: ["" : 9]> '
 SIZE = """g (float[N, 4] x) => (float[N, 4] y) <float z = {0}>
     { s = Shape (x)  e = Expand (z, s)  y = Add (x, e) }"""
 TWICE = "g (float[1, 1, 4, 4] x) => (float[1, 1, 8, 8] y) <float[4] s = {1, 1, 2, 2}> "
-ROWS = """g (uint8[8, 4] x) => (uint8[2, 4] y) <int64[2] i = {5, 6}>
-    { y = Gather <axis = 0> (x, i) }"""
 
 
 FEWER = """g (float[8, 6] x, int64[3] i, float[3, 6] v) => (float[8, 6] z)
@@ -40,7 +38,6 @@ def model_of(text: str) -> onnx.ModelProto:
     [
         (SIZE, "standard, avoid = ['Shape']", ["--fix N=64"]),
         (OLD + TWICE + "{ y = Upsample (x, s) }", "standard, avoid = ['Upsample']", ["--opset 13"]),
-        (ROWS, "qnn", ["--gathers"]),
         (EMPTY, "standard, avoid = ['NonZero']", ["--assume 'N >= 1'"]),
     ],
 )
