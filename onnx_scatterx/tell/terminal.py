@@ -10,7 +10,7 @@ from onnx_scatterx.grouping import grouped
 from onnx_scatterx.operators import SCATTERS
 from onnx_scatterx.tell.entries import STYLES, Action, Entry, legend
 from onnx_scatterx.tell.entry_lines import duplicate_lines, move_lines, zero_lines
-from onnx_scatterx.tell.kept_advice import Advice
+from onnx_scatterx.tell.kept_advice import Advice, without_parts
 from onnx_scatterx.tell.outcome import outcome
 from onnx_scatterx.tell.rendering import Group, TextTable
 
@@ -55,9 +55,11 @@ def screen(
 
 def _advised(advice: Sequence[Advice], whole: bool) -> list[str]:
     """Return advice in indented lines; if not the ``whole``, the first, with few commands."""
-    most = len(advice) if whole else _ADVICE
-    ways = _WAYS if len(advice) < most else 1
-    some = [a if whole else replace(a, ways=a.ways[:ways]) for a in advice[:most]]
+    some = list(advice)
+    if not whole:
+        shown = without_parts(advice)
+        ways = _WAYS if len(shown) < _ADVICE else 1
+        some = [replace(a, ways=a.ways[:ways]) for a in shown[:_ADVICE]]
     left = len(advice) - len(some)
     more = [f"  and {left} more: -v prints them"] if left else []
     return [*(f"  {line}" for a in some for line in a.lines()), *more]

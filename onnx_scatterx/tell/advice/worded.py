@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from onnx_scatterx.grouping import grouped
 from onnx_scatterx.tell.advice.change import Command, Found
 from onnx_scatterx.tell.advice.price import Price, largest
+from onnx_scatterx.tell.advice.together import together
 from onnx_scatterx.tell.builder import NodeRecord
 from onnx_scatterx.tell.kept_advice import Advice, Way, refused_text
 
 if TYPE_CHECKING:
-    from onnx_scatterx.tell.advice.advise import Search
+    from onnx_scatterx.tell.advice.search import Search
 
 _REASONS = 4  # why other nodes are refused, in one line
 
@@ -46,6 +48,19 @@ class _Commands:
             told = [way.condition] * bool(way.condition) + [f"{price}{at}"] * (price is not None)
             made.append(replace(way, condition="; ".join(told)))
         return tuple(made)
+
+
+def about_all(search: Search, given: Command) -> Iterator[Advice]:
+    """Yield advice about all nodes that one command removes, if each has a command of its own."""
+    found = together(search)
+    if found is None or len(found.keys) < 2:
+        return
+    commands = _Commands(search, given)
+    ways = commands.priced(commands.of([found.found]))
+    kept = (record.entry.node for record in search.stuck if search.key(record) in found.keys)
+    refused = (nodes for key, nodes in search.refused.items() if key in found.keys)
+    nodes = tuple(dict.fromkeys((*kept, *chain.from_iterable(refused))))
+    yield Advice(nodes, "one command removes all of these", "", ways, is_together=True)
 
 
 def about_kept(search: Search, given: Command) -> Iterator[Advice]:

@@ -18,7 +18,7 @@ from onnx_scatterx.doors.cli import main
 from onnx_scatterx.observer import Progress
 from onnx_scatterx.targets.catalogue import BASES, profile_names
 from onnx_scatterx.tell import inquiry
-from onnx_scatterx.tell.advice import advise as search
+from onnx_scatterx.tell.advice import search
 from onnx_scatterx.tell.advice.change import Command
 from onnx_scatterx.tell.reporting import optimize_ir
 from onnx_scatterx.text.reasons import Reason
@@ -320,14 +320,20 @@ def test_promises_that_only_together_remove_a_scatter(count: int) -> None:
         assert not optimize(model, target=target, assume=promise[place::2]).report.removed
 
 
-def test_changes_of_two_kinds_are_not_tried_together() -> None:
-    """Here the promises would help a dense form, which the target has to allow first."""
-    model, target = two_indices("P", 1), "standard, remove = ['Mod', 'Less']"
-    (found,) = advise(model, target=target)
-    assert found.ways == found.too_large == ()
-    assert "or Mod for standard, remove" in found.missing
-    (found,) = advise(model, target=f"{target}, dense = true")
-    assert found.ways[0].command.count("nonnegative") == 2
+def test_options_of_two_kinds_are_one_command(tmp_path: Path) -> None:
+    """The target must allow the dense form and have its operators: each alone removes nothing."""
+    npu = tmp_path / "npu.toml"
+    npu.write_text(
+        "name = 'npu'\nextends = 'standard'\nremove = ['Equal', 'CumSum']\n"
+        "[limits.ScatterND]\nnative = false"
+    )
+    model = onnx.parser.parse_model(HEAD + ROWS.replace("ND (x", 'ND <reduction = "add"> (x'))
+    (found,) = advise(model, target=npu)
+    dense, operators = "dense = true", 'add = ["Equal", "CumSum"]'
+    (way,) = found.ways
+    assert shlex.split(way.command)[-1] == f"{npu}, {dense}, {operators}"
+    for keys, removed in (f"{dense}, {operators}", 1), (dense, 0), (operators, 0):
+        assert optimize(model, target=f"{npu}, {keys}").report.removed == removed
 
 
 def test_what_was_not_tried_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -339,6 +345,7 @@ def test_what_was_not_tried_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     (all_of_it,) = advise(model, target=target)
     assert all_of_it.ways
     monkeypatch.setattr(search, "_CHANGES", 1)
+    monkeypatch.setattr(search, "_TOGETHER", 0)
     kept, rest = advise(model, target=target)
     assert not kept.ways
     (line,) = rest.lines()
