@@ -15,8 +15,8 @@ from onnx_scatterx.tell.entries import (
     ScatterReport,
 )
 from onnx_scatterx.tell.entry_lines import by_text
-from onnx_scatterx.tell.kept_advice import Advice, counted
-from onnx_scatterx.tell.refused import is_error, refused_lines
+from onnx_scatterx.tell.kept_advice import Advice, counted, without_parts
+from onnx_scatterx.tell.refused import is_error, left_lines, refused_lines
 from onnx_scatterx.tell.rendering import ShownInTables
 from onnx_scatterx.text import as_json, plain_fields, visible
 
@@ -89,6 +89,8 @@ class Report(ShownInTables):
     """Which axis of which input has each of these sizes, in words."""
     advice: tuple[Advice, ...] = ()
     """What to do about the kept ones, if ``advise`` was called."""
+    left: tuple[Violation, ...] | None = field(default=None, compare=False)
+    """The violations that no command of ``advice`` removes; None if this is not known."""
     about: About | None = field(default=None, compare=False)
     by_standard: int | None = None
     """How many scatters ``standard`` removes, if some became ScatterX and it was tried."""
@@ -275,6 +277,20 @@ class Report(ShownInTables):
         Scatters come first. A line names two nodes; ``violations`` has all of them.
         """
         return refused_lines(self.violations, self.target, self.violations_if_kept)
+
+    def left_lines(self) -> list[str]:
+        """Return what is left of ``violation_lines`` after the commands of ``advice``, in lines.
+
+        No line if the target wants numbers, and it is not known what is left at numbers.
+        """
+        if self.left is None:
+            return [] if self.to_fix else self.violation_lines()
+        acts = sum(advice.has_action for advice in without_parts(self.advice))
+        if not acts or self.left == self.violations:
+            return self.violation_lines()
+        refused = any(not violation.is_taken for violation in self.violations)
+        above = f"command{'s' * (acts > 1)} above"
+        return left_lines(self.left, self.target, above) if refused else self.violation_lines()
 
 
 def may_advise(report: Report) -> bool:

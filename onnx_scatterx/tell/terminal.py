@@ -44,10 +44,8 @@ def screen(
     told = _advised([a for a in report.advice if a.has_action], whole)
     rest = [a for a in report.advice if not a.has_action and (whole or not a.is_idle)]
     facts = [line.removeprefix("  ") for line in _advised(rest, whole)]
-    *matters, refused = _matters(report, whole)
-    if report.to_fix and not whole:  # most of them are gone at numbers
-        refused = []
-    below = [x for lines in (*matters, refused) for x in (lines if whole else _cut(lines))]
+    matters = _matters(report, whole)
+    below = [x for lines in matters for x in (lines if whole else _cut(lines))]
     doing = ["next:", f"  {command}"] if command else []
     doing = ["what to do next:", *told] if told else doing
     return Group([table, *left, *answer, *ending, *doing, *facts, *below], bold=ending)
@@ -87,7 +85,7 @@ def _matters(report: Report, whole: bool) -> list[list[str]]:
         zero_lines(report.entries, planned=report.planned),
         report.runtime_lines(),
         [] if report.advice else report.size_lines(),  # advice says it, with numbers
-        report.violation_lines(),
+        report.violation_lines() if whole else report.left_lines(),
     ]
 
 

@@ -7,6 +7,7 @@ removed. Only the user knows whether a promise is true.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from onnx_scatterx.engine.device import Violation
 from onnx_scatterx.observer import NOBODY, Observer
@@ -20,13 +21,20 @@ from onnx_scatterx.tell.builder import NodeRecord
 from onnx_scatterx.tell.kept_advice import Advice, counted
 
 
+class Advised(NamedTuple):
+    """Advice, and the violations of the target that no command of it removes; None: not known."""
+
+    advice: tuple[Advice, ...]
+    left: tuple[Violation, ...] | None
+
+
 def advise_on(
     whole: Whole,
     records: Sequence[NodeRecord],
     violations: Sequence[Violation] | None = None,
     command: Command | None = None,
     observer: Observer = NOBODY,
-) -> tuple[Advice, ...]:
+) -> Advised:
     """Return advice about kept scatters and gathers, and about other nodes that the target refuses.
 
     A scatter that becomes ScatterX needs no advice. ``records`` has each scatter and gather of the
@@ -41,10 +49,21 @@ def advise_on(
         search.refused = search.beside(violations or ())
     search.violations = violations
     search.run()
+    left = None if sized.options and not sized.change else _left(search)
     advice = [*about_all(search, given), *about_kept(search, given), *about_refused(search, given)]
     if untried := search.left_over():
         advice.append(Advice((), counted("changes that were not tried", untried), ""))
     ways = (way for key, ways in search.ways.items() if key not in search.taken() for way in ways)
     if any(way.change.fix and way.change.asks < 2 for way in ways):  # for the same target
-        return tuple(advice)
-    return (*sized.advice(given), *advice)
+        return Advised(tuple(advice), left)
+    return Advised((*sized.advice(given), *advice), left)
+
+
+def _left(search: Search) -> tuple[Violation, ...] | None:
+    """Return the violations that are left at the sizes of ``base``, and that no change removes."""
+    if search.violations is None:
+        return None
+    gone = (record.entry for record in search.stuck if search.key(record) in search.ways)
+    nodes = {(entry.op, entry.node) for entry in gone}
+    there = (v for v in search.violations if (v.op, v.node) not in nodes)
+    return tuple(v for v in there if (v.op, v.why) not in search.ways)

@@ -63,6 +63,21 @@ def test_ways(
     assert f"  not taken: {found.why}\n    removed by:\n      {found.ways[0].command}\n" in told
 
 
+@pytest.mark.parametrize("wants", ["", ", static_only = true"])
+@pytest.mark.parametrize("lacks", [["Shape"], ["Shape", "Add"]])
+def test_what_a_command_removes_is_not_listed(lacks: list[str], wants: str) -> None:
+    """The numbers remove the Shape, and no command the Add; -v and the JSON have both."""
+    target = f"standard, avoid = {lacks}{wants}"
+    report = inspected_with_advice(model_of(SIZE), Command(target=target), target=target)
+    brief, whole = ([*map(str, screen(report, whole=x).parts)] for x in (False, True))
+    left = [line.partition(" of the target")[0] for line in brief if "the command above" in line]
+    assert left == [["no violation", "1 violation"][len(lacks) - 1]]
+    assert sum(line.startswith("  y (Add): ") for line in brief) == len(lacks) - 1
+    assert not any(line.startswith("  s (Shape): ") for line in brief)
+    assert any(line.startswith("  s (Shape): ") for line in whole)
+    assert any(v["op"] == "Shape" for v in report.to_dict()["violations"])
+
+
 def test_a_gather_that_the_target_takes_needs_nothing() -> None:
     """qnn refuses GatherND at constant indices only, so this one is not told of, unless asked."""
     text = "g (float[5, 3] x, int64[1] at) => (float[3] y) { y = GatherND (x, at) }"
