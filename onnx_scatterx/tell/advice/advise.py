@@ -7,10 +7,12 @@ removed. Only the user knows whether a promise is true.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from onnx_scatterx.engine.device import Violation
 from onnx_scatterx.observer import NOBODY, Observer
+from onnx_scatterx.tell.advice.again import Again
 from onnx_scatterx.tell.advice.change import Change, Command
 from onnx_scatterx.tell.advice.search import Search
 from onnx_scatterx.tell.advice.sizes import SizeAdvice
@@ -50,13 +52,16 @@ def advise_on(
     search.violations = violations
     search.run()
     left = None if sized.options and not sized.change else _left(search)
-    advice = [*about_all(search, given), *about_kept(search, given), *about_refused(search, given)]
+    again = Again(search)
+    about = (about_all, about_kept, about_refused)
+    advice = [*chain.from_iterable(each(search, given, again) for each in about)]
     if untried := search.left_over():
         advice.append(Advice((), counted("changes that were not tried", untried), ""))
     ways = (way for key, ways in search.ways.items() if key not in search.taken() for way in ways)
     if any(way.change.fix and way.change.asks < 2 for way in ways):  # for the same target
         return Advised(tuple(advice), left)
-    return Advised((*sized.advice(given), *advice), left)
+    also = "" if sized.change is None else again.told(sized.change)
+    return Advised((*sized.advice(given, also), *advice), left)
 
 
 def _left(search: Search) -> tuple[Violation, ...] | None:

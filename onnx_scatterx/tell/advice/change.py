@@ -20,6 +20,7 @@ from onnx_scatterx.tell.advice.price import Price
 from onnx_scatterx.text import Missing
 
 _PAGE = "docs/kept_scatters.md"  # for who cannot do what is proposed
+_ONCE = "no other numbers were tried"
 _WORDS = {
     "nonnegative": "no element of {!r} is negative",
     "contiguous": "each element of {!r} is the one before it plus 1",
@@ -175,14 +176,17 @@ class Change:
         given |= {"assume": promises(self.assumed) or None, "opset": self.opset}
         return [*chain.from_iterable(command_words(given))]
 
-    def condition(self) -> str:
-        """Return the condition under which the change is right, in words."""
+    def condition(self, also: str = "") -> str:
+        """Return the condition under which the change is right, in words.
+
+        ``also`` says whether other numbers than those of ``fix`` were tried.
+        """
         promised = [
             _WORDS[c.condition].format(c.name) if c.condition in _WORDS else str(c)
             for c in self.assumed
         ]
         where = f": {self.places}" if self.places else ""
-        parts = [f"or with numbers of your own{where}"] if self.fix else []
+        parts = [f"or with numbers of your own{where}", also or _ONCE] if self.fix else []
         if promised:
             told = " and ".join(promised)
             parts.append(f"only if {told}, for every input: otherwise the result is wrong")

@@ -18,7 +18,7 @@ from onnx_scatterx.doors.cli import main
 from onnx_scatterx.observer import Progress
 from onnx_scatterx.targets.catalogue import BASES, profile_names
 from onnx_scatterx.tell import inquiry
-from onnx_scatterx.tell.advice import search
+from onnx_scatterx.tell.advice import again, search
 from onnx_scatterx.tell.advice.change import Command
 from onnx_scatterx.tell.reporting import optimize_ir
 from onnx_scatterx.text.reasons import Reason
@@ -132,7 +132,8 @@ def test_sizes_are_fixed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     way = found.ways[0]
     assert way.command.endswith("--fix height=96 --fix width=64")
     assert way.condition == (
-        "or with numbers of your own: height = axis 2 of image, width = axis 3 of image"
+        "or with numbers of your own: height = axis 2 of image, width = axis 3 of image; "
+        "height=192 width=128 were tried, too"
     )
     assert main([*shlex.split(way.command)[1:], "--verify", "--strict", "--samples", "3"]) == 0
     assert not scatters(onnx.load(out))
@@ -246,10 +247,36 @@ def test_sizes_are_named_by_the_axes_of_the_inputs() -> None:
     assert re.findall(r"--fix (\w+)=", way.command) == ["batch", "s53", "s0", "s7"]
     assert way.condition == (
         "or with numbers of your own: batch = axis 0 of x, s53 = axis 2 of x, s0 = axis 3 of x, "
-        "s7 = axis 1 of u"
+        "s7 = axis 1 of u; batch=3 s53=129 s0=97 s7=65 were tried, too"
     )
     (line,) = inspect(onnx.parser.parse_model(HEAD + text), target="qnn").size_lines()
-    assert line.endswith(f"for each N ({way.condition.partition(': ')[2]})")
+    assert line.endswith(f"for each N ({way.condition.partition(': ')[2].partition(';')[0]})")
+
+
+@pytest.mark.parametrize(
+    ("turn", "cheap", "told"),
+    [
+        (80, True, "N=65 was tried, too"),
+        (64, True, "but with N=65 not all of it is removed"),
+        (80, False, "no other numbers were tried"),
+    ],
+)
+def test_other_numbers_than_the_printed_ones(
+    turn: int, cheap: bool, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Row 64 begins again at 0 if a turn has 64 rows: then two updates collide."""
+    text = f"""g (float[90, 4] x, float[N, 4] u) => (float[90, 4] y) {{
+        s = Shape <start = 0, end = 1> (u)  n = Squeeze (s)
+        zero = Constant <value_int = 0> ()  one = Constant <value_int = 1> ()
+        turn = Constant <value_int = {turn}> ()  last = Constant <value_ints = [-1]> ()
+        r = Range (zero, n, one)  m = Mod (r, turn)  i = Unsqueeze (m, last)
+        y = ScatterND (x, i, u) }}"""
+    if not cheap:
+        monkeypatch.setattr(again, "_CHEAP", 0)
+    (found,) = advise(onnx.parser.parse_model(HEAD + text), target="qnn")
+    (way,) = found.ways
+    assert way.command.endswith("--fix N=64")
+    assert way.condition == f"or with numbers of your own: N = axis 0 of u; {told}"
 
 
 def test_a_scatter_that_the_target_takes_is_nothing_to_do() -> None:
