@@ -125,7 +125,7 @@ class Report(ShownInTables):
         behind += " zeros packed"
         return {
             "schema": SCHEMA,
-            **plain_fields(self, "target planned scatters removed native by_standard"),
+            **plain_fields(self, "target planned strict_met scatters removed native by_standard"),
             **(plain_fields(self, "gathers gathers_removed") if self.with_gathers else {}),
             "nodes": {"before": self.nodes_before, "after": self.nodes_after},
             "ops": {"before": dict(self.ops_before), "after": dict(self.ops_after)},
@@ -265,6 +265,11 @@ class Report(ShownInTables):
         """Whether something is not as the target asks for it, which other arguments may change."""
         kept = any(entry.action is Action.KEPT for entry in self.entries)
         return kept or bool(self.to_fix or self.unmet("taken"))
+
+    @property
+    def strict_met(self) -> bool | None:
+        """Whether the result meets ``--strict``; None if the target does not list what it takes."""
+        return None if not self.has_profile else not self.unmet(True)
 
     def unmet(self, strict: Strict) -> list[str]:
         """Return the violations that are an error, in the lines of ``violation_lines``."""

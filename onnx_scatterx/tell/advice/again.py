@@ -87,5 +87,5 @@ def _near(first: Mapping[str, int]) -> Iterator[dict[str, int]]:
     >>> [*_near({"batch": 1, "height": 8})]
     [{'batch': 3, 'height': 9}, {'batch': 3, 'height': 16}, {'batch': 3, 'height': 4}]
     """
-    for change in (lambda n: n + 1, lambda n: 2 * n, lambda n: n // 2):
-        yield {name: 3 if n == 1 else change(n) for name, n in first.items()}
+    for times, more in ((1.0, 1), (2.0, 0), (0.5, 0)):
+        yield {name: 3 if n == 1 else int(times * n) + more for name, n in first.items()}
