@@ -136,21 +136,22 @@ def refused_text(op: str, why: str, nodes: Sequence[str]) -> str:
     return counted(why, nodes) if len(nodes) > 1 else f"{nodes[0]} ({op}): {why}"
 
 
-def counted(text: str, nodes: Sequence[str]) -> str:
+def counted(text: str, nodes: Sequence[str], between: str = ", ") -> str:
     """Return what is said of nodes, their number, and the names of the first two.
 
     >>> counted("Erf", "abcdef")
     'Erf (6): a, b and 4 more'
     """
-    return f"{text} ({len(nodes)}): {named(nodes)}"
+    return f"{text} ({len(nodes)}): {named(nodes, between)}"
 
 
-def named(nodes: Sequence[str]) -> str:
+def named(nodes: Sequence[str], between: str = ", ") -> str:
     """Return the names of the first two nodes, and how many more there are.
 
-    >>> named("abcd"), named("abc"), named("ab")
-    ('a, b and 2 more', 'a, b, c', 'a, b')
+    >>> named("abcd"), named("abc"), named("ab"), named("abcd", "; ")
+    ('a, b and 2 more', 'a, b, c', 'a, b', 'a; b; and 2 more')
     """
     shown = len(nodes) if len(nodes) < _NAMED + 2 else _NAMED
-    names = ", ".join(middle(name, _LETTERS) for name in nodes[:shown])
-    return names if shown == len(nodes) else f"{names} and {len(nodes) - shown} more"
+    names = between.join(middle(name, _LETTERS) for name in nodes[:shown])
+    more = f"{between.replace(',', '')}and {len(nodes) - shown} more"
+    return names if shown == len(nodes) else names + more

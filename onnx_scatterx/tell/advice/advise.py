@@ -56,7 +56,7 @@ def advise_on(
     about = (about_all, about_kept, about_refused)
     advice = [*chain.from_iterable(each(search, given, again) for each in about)]
     if untried := search.left_over():
-        advice.append(Advice((), counted("changes that were not tried", untried), ""))
+        advice.append(Advice((), counted("changes that were not tried", untried, "; "), ""))
     ways = (way for key, ways in search.ways.items() if key not in search.taken() for way in ways)
     if any(way.change.fix and way.change.asks < 2 for way in ways):  # for the same target
         return Advised(tuple(advice), left)
