@@ -100,8 +100,9 @@ def _named(name: str, extending: tuple[str, ...], folder: Path) -> Target:
         near = did_you_mean(name, (*names, *VENDORS)) or f"; there is {', '.join(names)};"
         new = name if re.fullmatch(r"\w[\w.-]*", name) else "NAME"
         raise ScatterXError(
-            f"no target is called {name!r}{near} if a chip is not listed: "
-            f"onnx-scatterx target new {new} --operators 'Add, Concat, ...'"
+            f"no target is called {name!r}{near} if a chip is not listed (with --fixed-sizes "
+            f"if it takes only numbers as sizes): onnx-scatterx target new {new} "
+            "--operators 'Add, Concat, ...'"
         )
     shown = os.fspath(path)
     if shown in extending:

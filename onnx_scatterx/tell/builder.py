@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -21,7 +21,7 @@ from onnx_scatterx.engine.terms import Symbol
 from onnx_scatterx.engine.write import caches_of
 from onnx_scatterx.graphs import all_nodes, attribute_of
 from onnx_scatterx.operators import needed
-from onnx_scatterx.tell.duplicates import Duplicates, duplicates_of
+from onnx_scatterx.tell.duplicates import Duplicates, duplicates_of, missing_sign
 from onnx_scatterx.tell.entries import Action, Entry, GatherReport, ScatterReport
 from onnx_scatterx.tell.report import Report
 from onnx_scatterx.tell.term_text import abbreviated
@@ -29,6 +29,10 @@ from onnx_scatterx.text import FloatReason, Missing, Reason, Refusal
 
 AXES = "axis-limit: no axis has 2^31 elements or more"
 """The assumption on sizes that are known only at run time (``AXIS_LIMIT``)."""
+
+
+_DIFFERENT = ("unique", "increasing", "contiguous")
+"""Promises under which no two elements are equal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +56,7 @@ def records_of(job: Job) -> tuple[NodeRecord, ...]:
     """Return a record of every scatter, and of the gathers that were to be simplified."""
     made, knowledge = [], job.analyses.full.knowledge
     promises = tuple(map(str, job.assumed))
+    different = {clause.name for clause in job.assumed if clause.condition in _DIFFERENT}
     for outcome in job.outcomes:
         where, scope = _graph_name(outcome, knowledge), knowledge.scopes[outcome.graph]
         accesses: list[tuple[ir.Node, Access | Refusal | None]] = [
@@ -61,7 +66,7 @@ def records_of(job: Job) -> tuple[NodeRecord, ...]:
         for node, access in accesses:
             in_theory = InTheory(access) if isinstance(access, Access) else None
             called = job.called[node]
-            make = partial(_entry, node, outcome, where, called, knowledge)
+            make = partial(_entry, node, outcome, where, called, knowledge, different)
             entry = within_limits(partial(make, in_theory))
             if entry is None:
                 in_theory, entry = None, make(None)
@@ -135,6 +140,7 @@ def _entry(
     where: str,
     called: NodeNames,
     knowledge: Knowledge,
+    different: Collection[str],
     in_theory: InTheory | None,
 ) -> Entry:
     done = outcome.of(node)
@@ -173,7 +179,7 @@ def _entry(
     )
     if not isinstance(entry, ScatterReport):
         return entry
-    unique, duplicates = _collisions(node, in_theory, outcome, action, refusal)
+    unique, duplicates = _collisions(node, in_theory, outcome, action, refusal, different)
     return replace(
         entry,
         reduction=_reduction(node, in_theory),
@@ -221,8 +227,12 @@ def _collisions(
     outcome: Outcome,
     action: Action,
     refusal: Refusal | None,
+    different: Collection[str],
 ) -> tuple[str, Duplicates | None]:
-    """Return in a word whether updates of a scatter collide, and the collisions."""
+    """Return in a word whether updates of a scatter collide, and the collisions.
+
+    ``different`` are the inputs whose elements are promised to be different.
+    """
     done = outcome.of(node)
     takes_last = any(r.takes_last for r in done.rules)
     goes = action in (Action.REMOVED, Action.DEAD)
@@ -239,7 +249,10 @@ def _collisions(
         last = "as written"
     if goes and not last and not node.meta.get(LAST_WINS):
         return unique, None
-    return unique, duplicates_of(node, in_theory, unique, last)
+    hint = ""
+    if different and unique == "unknown" and isinstance(in_theory.access, Scatter):
+        hint = missing_sign(in_theory.access, outcome.provenance, different)
+    return unique, duplicates_of(node, in_theory, unique, last, hint)
 
 
 def _reduction(node: ir.Node, in_theory: InTheory | None) -> str:

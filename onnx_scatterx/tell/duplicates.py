@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import onnx_ir as ir
 
 from onnx_scatterx.engine.lift import InTheory, Scatter
+from onnx_scatterx.engine.mosaic import Provenance, is_unique
 from onnx_scatterx.engine.passes import LAST_WINS
 
 _TOLD = 64  # groups in plain data
@@ -19,13 +22,14 @@ class Duplicates:
     """Updates of a scatter may collide; ``groups`` are those that collide, by their indices.
 
     ``certain`` says that some collide. ``last_wins`` says that the last one was made to win.
-    ``last`` says where the last one wins in any case.
+    ``last`` says where the last one wins in any case. ``hint`` says which promise is missing.
     """
 
     certain: bool
     groups: tuple[tuple[tuple[int, ...], ...], ...] = ()
     last_wins: bool = False
     last: str = ""
+    hint: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         if self.last_wins:
@@ -34,7 +38,8 @@ class Duplicates:
             f"; {self.last} the last" if self.last else ""
         )
         if not self.certain:
-            return f"updates may go to the same element, {open_}"
+            hint = f"; {self.hint}" if self.hint else ""
+            return f"updates may go to the same element, {open_}{hint}"
         if not self.groups:
             return f"updates go to the same element, {open_}"
         updates = [str(index) for index in self.groups[0]]
@@ -51,10 +56,13 @@ class Duplicates:
         return {"certain": self.certain, "updates": groups, "settled": self.last_wins}
 
 
-def duplicates_of(node: ir.Node, in_theory: InTheory, unique: str, last: str) -> Duplicates | None:
+def duplicates_of(
+    node: ir.Node, in_theory: InTheory, unique: str, last: str, hint: str = ""
+) -> Duplicates | None:
     """Return the collisions, for which ONNX defines no order; None if no two updates collide.
 
-    ``unique`` is the word of the report for uniqueness. ``last`` says where the last update wins.
+    ``unique`` is the word of the report for uniqueness. ``last`` says where the last update wins,
+    and ``hint`` which promise is missing.
     """
     if node.meta.get(LAST_WINS) and unique == "proven":
         return Duplicates(True, last_wins=True)
@@ -65,4 +73,27 @@ def duplicates_of(node: ir.Node, in_theory: InTheory, unique: str, last: str) ->
     # If a node never runs, its targets may be out of bounds. Then they are not grouped.
     if in_theory.transformer is not None and in_theory.unique is False:
         groups = in_theory.transformer.collisions()
-    return Duplicates(unique == "collides", groups, last=last)
+    return Duplicates(unique == "collides", groups, last=last, hint=hint)
+
+
+def missing_sign(scatter: Scatter, provenance: Provenance, promised: Collection[str]) -> str:
+    """Return that a promise of different values lacks one of their sign; empty if it does not.
+
+    ``promised`` are the inputs whose elements are promised to be different. If no position counts
+    from the end, different values are different places: then the updates must be proven unique.
+    """
+    for expr, size, is_counted in zip(
+        scatter.index_exprs, scatter.data_shape, scatter.nonnegative, strict=True
+    ):
+        origins = (leaf.origin for leaf in expr.leaves() if isinstance(leaf.origin, tuple))
+        read = (v for v in chain.from_iterable(origins) if isinstance(v, ir.Value))
+        names = [value.name for value in read if value.name in promised]
+        if is_counted or not names:
+            continue
+        if is_unique(replace(scatter, nonnegative=(True,) * len(scatter.nonnegative)), provenance):
+            last = "the last position" if size.constant is None else size.constant - 1
+            return (
+                f"different values of {names[0]!r} may be one place, such as -1 and {last}: "
+                f"promise '{names[0]}: nonnegative', too"
+            )
+    return ""

@@ -16,7 +16,7 @@ from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files import AnyModel
 from onnx_scatterx.observer import NOBODY, Observer, Progress
 from onnx_scatterx.options import Options
-from onnx_scatterx.tell.advice.advise import advise_on
+from onnx_scatterx.tell.advice.advise import Advised, advise_on
 from onnx_scatterx.tell.advice.change import Command
 from onnx_scatterx.tell.advice.smaller import smaller
 from onnx_scatterx.tell.advice.whole import Whole, bounded
@@ -62,7 +62,7 @@ def advise(
     with Inquiry.about(model, settings) as asked:
         report, records = asked.inspected
         with bounded(asked.model, settings) as whole:
-            return _advice(whole, report, records, command)
+            return _advice(whole, report, records, command).advice
 
 
 def advised(
@@ -90,12 +90,12 @@ def advised(
     if not may_advise(report):
         return report
     with bounded(asked.model, asked.settings) as whole:
-        advice: tuple[Advice, ...] = ()
+        advice, left = Advised((), None)
         if report.is_open:
-            advice = _advice(whole, report, records, command, asked.observer)
+            advice, left = _advice(whole, report, records, command, asked.observer)
         advice += smaller(asked, whole, report, command)
         by_standard = _by_standard(whole) if report.native else None
-    return replace(report, advice=advice, by_standard=by_standard)
+    return replace(report, advice=advice, left=left, by_standard=by_standard)
 
 
 def _by_standard(whole: Whole) -> int | None:
@@ -115,10 +115,10 @@ def _advice(
     records: Sequence[NodeRecord],
     command: Command | None,
     observer: Observer = NOBODY,
-) -> tuple[Advice, ...]:
+) -> Advised:
     """Return the advice of ``advise``, given a report and its records."""
     if budget().is_spent:  # the steps ended: that is why nodes are kept, and no argument helps
-        return ()
+        return Advised((), None)
     return advise_on(whole, records, report.violations, command, observer)
 
 
@@ -243,7 +243,7 @@ def explanations(
         tried: tuple[Advice, ...] = ()
         if any(record.entry.action is Action.KEPT for record in records):
             with bounded(asked.model, asked.settings) as whole:
-                tried = advise_on(whole, records, command=command, observer=observer)
+                tried, _ = advise_on(whole, records, command=command, observer=observer)
         next_ = {node: advice for advice in tried for node in advice.nodes}
         return [
             _explained(a, next_.get(a.entry.node), theory=theory, copies=moves, where=where)

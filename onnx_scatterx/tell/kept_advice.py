@@ -33,7 +33,8 @@ class Advice:
     says that the nodes are other ones, which the target does not take. ``is_taken`` says that the
     target takes the kept nodes. ``verb`` says what the commands do: the nodes are removed, the
     sizes fixed, the result is smaller. ``too_large`` are commands that write a dense form with a
-    larger tensor than the target allows: they are known, and not proposed.
+    larger tensor than the target allows: they are known, and not proposed. ``is_together`` says
+    that the command removes nodes for which other advice has a command, too.
     """
 
     nodes: tuple[str, ...]
@@ -44,6 +45,7 @@ class Advice:
     verb: str = "removed"
     is_taken: bool = False
     too_large: tuple[Way, ...] = ()
+    is_together: bool = False
 
     @property
     def has_action(self) -> bool:
@@ -73,6 +75,12 @@ class Advice:
         >>> print(*Advice(("y", "z"), "two updates collide", "other positions").lines(), sep="\n")
         y, z are kept: two updates collide
           no option that was tried removes them; missing: other positions
+        >>> both = Advice(("y", "z"), "one command", "", (way,), is_together=True)
+        >>> print(*both.lines(), sep="\n")
+        y, z together:
+          removed by:
+            onnx-scatterx optimize m.onnx -o o.onnx --fix b=1
+              or your own number
         >>> text = refused_text("Erf", "npu takes no Erf", ("y", "z"))
         >>> print(*Advice(("y", "z"), text, "a compiler", is_violation=True).lines(), sep="\n")
         not taken: npu takes no Erf (2): y, z
@@ -82,6 +90,8 @@ class Advice:
             added = [f"  {line}" for line in self.way_lines()]
             more = added if self.ways else [f"  add {self.missing}"] if self.missing else []
             return [f"{self.why}{':' * bool(more)}", *more]
+        if self.is_together:
+            return [f"{named(self.nodes)} together:", *(f"  {line}" for line in self.way_lines())]
         verb, them = ("is kept", "it") if len(self.nodes) == 1 else ("are kept", "them")
         taken = f", and the target takes {them}" if self.is_taken else ""
         subject = "not taken" if self.is_violation else f"{named(self.nodes)} {verb}{taken}"
@@ -106,7 +116,15 @@ class Advice:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the advice as plain data."""
-        return plain_fields(self, "nodes why missing ways is_violation is_taken too_large")
+        return plain_fields(
+            self, "nodes why missing ways is_violation is_taken too_large is_together"
+        )
+
+
+def without_parts(advice: Sequence[Advice]) -> list[Advice]:
+    """Return advice without commands for nodes that one command for several nodes removes, too."""
+    covered = {node for each in advice if each.is_together for node in each.nodes}
+    return [a for a in advice if a.is_together or not a.nodes or not covered.issuperset(a.nodes)]
 
 
 def refused_text(op: str, why: str, nodes: Sequence[str]) -> str:
@@ -118,21 +136,22 @@ def refused_text(op: str, why: str, nodes: Sequence[str]) -> str:
     return counted(why, nodes) if len(nodes) > 1 else f"{nodes[0]} ({op}): {why}"
 
 
-def counted(text: str, nodes: Sequence[str]) -> str:
+def counted(text: str, nodes: Sequence[str], between: str = ", ") -> str:
     """Return what is said of nodes, their number, and the names of the first two.
 
     >>> counted("Erf", "abcdef")
     'Erf (6): a, b and 4 more'
     """
-    return f"{text} ({len(nodes)}): {named(nodes)}"
+    return f"{text} ({len(nodes)}): {named(nodes, between)}"
 
 
-def named(nodes: Sequence[str]) -> str:
+def named(nodes: Sequence[str], between: str = ", ") -> str:
     """Return the names of the first two nodes, and how many more there are.
 
-    >>> named("abcd"), named("abc"), named("ab")
-    ('a, b and 2 more', 'a, b, c', 'a, b')
+    >>> named("abcd"), named("abc"), named("ab"), named("abcd", "; ")
+    ('a, b and 2 more', 'a, b, c', 'a, b', 'a; b; and 2 more')
     """
     shown = len(nodes) if len(nodes) < _NAMED + 2 else _NAMED
-    names = ", ".join(middle(name, _LETTERS) for name in nodes[:shown])
-    return names if shown == len(nodes) else f"{names} and {len(nodes) - shown} more"
+    names = between.join(middle(name, _LETTERS) for name in nodes[:shown])
+    more = f"{between.replace(',', '')}and {len(nodes) - shown} more"
+    return names if shown == len(nodes) else names + more

@@ -27,9 +27,37 @@ def refused_lines(violations: Sequence[Violation], target: str, kept: int | None
     number.
     """
     refused = [v for v in violations if not v.is_taken]
-    count = len(refused)
     more = "" if kept is None else f" ({kept} if all scatters were kept)"
-    head = f"{count} violation{'s' if count > 1 else ''} of the target {target}{more}:"
+    return _listed(violations, target, f"{_counted(refused)} of the target {target}{more}:")
+
+
+def left_lines(violations: Sequence[Violation], target: str, above: str) -> list[str]:
+    r"""Return which violations of a target are left by the commands ``above``, in lines.
+
+    >>> left = Violation("y", "Erf", "main", "npu takes no Erf")
+    >>> print(*left_lines([left], "npu", "command above"), sep="\n")
+    1 violation of the target npu is left by the command above:
+      y (Erf): npu takes no Erf
+    >>> left_lines([], "npu", "commands above")
+    ['no violation of the target npu is left by the commands above']
+    """
+    refused = [v for v in violations if not v.is_taken]
+    if not refused:
+        none = f"no violation of the target {target} is left by the {above}"
+        return [none, *_listed(violations, target, "")]
+    verb = "is" if len(refused) == 1 else "are"
+    head = f"{_counted(refused)} of the target {target} {verb} left by the {above}:"
+    return _listed(violations, target, head)
+
+
+def _counted(violations: Sequence[Violation]) -> str:
+    count = len(violations)
+    return f"{count} violation{'s' if count > 1 else ''}"
+
+
+def _listed(violations: Sequence[Violation], target: str, head: str) -> list[str]:
+    """Return a head and each reason below it, if there are any, then what the target takes."""
+    refused = [v for v in violations if not v.is_taken]
     told = [refused_text(*key, names) for key, names in by_reason(refused).items()]
     return [
         *((head, *(f"  {line}" for line in told)) if told else ()),

@@ -10,7 +10,7 @@ from onnx_scatterx.grouping import grouped
 from onnx_scatterx.operators import SCATTERS
 from onnx_scatterx.tell.entries import STYLES, Action, Entry, legend
 from onnx_scatterx.tell.entry_lines import duplicate_lines, move_lines, zero_lines
-from onnx_scatterx.tell.kept_advice import Advice
+from onnx_scatterx.tell.kept_advice import Advice, without_parts
 from onnx_scatterx.tell.outcome import outcome
 from onnx_scatterx.tell.rendering import Group, TextTable
 
@@ -51,10 +51,8 @@ def screen(
     told = _advised([a for a in report.advice if a.has_action], whole)
     rest = [a for a in report.advice if not a.has_action and (whole or not a.is_idle)]
     facts = [line.removeprefix("  ") for line in _advised(rest, whole)]
-    *matters, refused = _matters(report, whole)
-    if report.to_fix and not whole:  # most of them are gone at numbers
-        refused = []
-    below = [x for lines in (*matters, refused) for x in (lines if whole else _cut(lines))]
+    matters = _matters(report, whole)
+    below = [x for lines in matters for x in (lines if whole else _cut(lines))]
     doing = ["next:", f"  {command}"] if command else []
     doing = ["what to do next:", *told] if told else doing
     return Group([*head, *answer, *ending, *doing, *facts, *below], bold=ending)
@@ -62,9 +60,11 @@ def screen(
 
 def _advised(advice: Sequence[Advice], whole: bool) -> list[str]:
     """Return advice in indented lines; if not the ``whole``, the first, with few commands."""
-    most = len(advice) if whole else _ADVICE
-    ways = _WAYS if len(advice) < most else 1
-    some = [a if whole else replace(a, ways=a.ways[:ways]) for a in advice[:most]]
+    some = list(advice)
+    if not whole:
+        shown = without_parts(advice)
+        ways = _WAYS if len(shown) < _ADVICE else 1
+        some = [replace(a, ways=a.ways[:ways]) for a in shown[:_ADVICE]]
     left = len(advice) - len(some)
     more = [f"  and {left} more: -v prints them"] if left else []
     return [*(f"  {line}" for a in some for line in a.lines()), *more]
@@ -92,7 +92,7 @@ def _matters(report: Report, whole: bool) -> list[list[str]]:
         zero_lines(report.entries, planned=report.planned),
         report.runtime_lines(),
         [] if report.advice else report.size_lines(),  # advice says it, with numbers
-        report.violation_lines(),
+        report.violation_lines() if whole else report.left_lines(),
     ]
 
 

@@ -33,6 +33,7 @@ from onnx_scatterx.tell.duplicates import Duplicates
 from onnx_scatterx.tell.entries import Action, GatherReport, ScatterReport
 from onnx_scatterx.tell.kept_advice import Advice, Way
 from onnx_scatterx.text import Refusal, as_json
+from tests.helpers.commands import saved
 from tests.helpers.fake_consumer import NEGATION, fake
 from tests.helpers.schemas import (
     NAMES,
@@ -89,6 +90,7 @@ REPORT = Report(
     needs_runtime="1.31",
     fixed=(("N", 4),),
     to_fix="--fix N=4",
+    has_profile=True,
     advice=(Advice(("n",), "why", "missing", (Way("x", "y", ("z",)),), too_large=(Way("x"),)),),
     by_standard=2,
     cache_pairs=(("past", "present"),),
@@ -177,7 +179,8 @@ def test_they_describe_each_key_and_are_closed(name: str) -> None:
         for at, table in tables(schema(name))
         if not any(c.items() <= table.items() for c in closing)
     ]
-    assert is_open == (["entry"] if name == "report" else [])  # scatter and gather close it
+    # Scatter and gather close the entry; the document, the model and its report the report.
+    assert is_open == (["report", "entry"] if name == "report" else [])
 
 
 @pytest.mark.parametrize("name", ["report", "verify", "check"])
@@ -185,6 +188,29 @@ def test_all_that_may_be_written_is_in_them(name: str) -> None:
     written = documents(name)
     assert [found for one in written for found in faults(name, one)] == []
     assert unfilled(name, written) == set()
+
+
+@pytest.mark.parametrize(
+    ("target", "met"), [("scatterx", None), ("standard, avoid = ['Erf']", True), ("qnn", False)]
+)
+def test_one_model_has_the_keys_of_each_of_many(
+    target: str, met: bool | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also if it was not optimized: then it lacks those of the report."""
+    (tmp_path / "zoo").mkdir()
+    saved(tmp_path / "zoo" / "m.onnx", PUT.format("none", 1).replace("4, 2", "N, 2"))
+    (tmp_path / "zoo" / "broken.onnx").write_bytes(b"no model")
+    told = []
+    for source, jobs in ("zoo/m.onnx", []), ("zoo", ["--jobs", "1"]):
+        main(["inspect", str(tmp_path / source), "--target", target, "--json", *jobs])
+        told.append(json.loads(capsys.readouterr().out))
+        assert not faults("report", told[-1])
+    (one, summary) = told
+    broken, many = summary["models"]
+    assert one.keys() == many.keys() - {"report"}
+    assert [one["strict_met"], many["strict_met"], broken["strict_met"]] == [met, met, None]
+    differ = {key for key in many.keys() & one.keys() if one[key] != many[key]}
+    assert differ == {"seconds"}
 
 
 @pytest.mark.parametrize("name", ["report", "verify", "check"])

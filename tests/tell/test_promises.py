@@ -88,3 +88,20 @@ def test_nothing_is_believed_the_next_time() -> None:
     assert onnx_scatterx.inspect(model, target="standard").removed == 0
     assert onnx_scatterx.passes.RemoveScatters(target="standard")(model).model is model
     assert METADATA not in model.metadata_props
+
+
+def test_different_values_may_be_one_place() -> None:
+    """-1 and 7 are. The report says that a second promise is missing."""
+    model = parse("""<ir_version: 8, opset_import: ["" : 18]>
+        g (float[8,2] x, int64[3,1] i, float[3,2] u) => (float[8,2] y) {
+            y = ScatterND (x, i, u) }""")
+    hint = "'i' may be one place, such as -1 and 7: promise 'i: nonnegative', too"
+    for assume, told in {
+        "": False,
+        "i: unique": True,
+        "i: nonnegative": False,
+        "i: unique, nonnegative": False,
+    }.items():
+        report = onnx_scatterx.inspect(model, assume=[assume] if assume else [])
+        assert (hint in str(report)) == told
+        assert (report.scatters[0].unique == "proven") == ("unique, " in assume)

@@ -72,8 +72,14 @@ class ModelOutcome:
         return None if self.proof is None else self.proof["answer"]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the outcome as plain data."""
+        """Return the outcome as plain data: the keys of one model, and its ``report`` by itself."""
+        report = None if self.report is None else self.report.to_dict()
+        return {**self.told(report), "report": report}
+
+    def told(self, report: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Return the JSON of one model as plain data, given that of its report."""
         return {
+            **({"strict_met": None} if report is None else report),
             "source": str(self.source),
             "output": str(self.output) if self.is_written else None,
             "error": self.error,
@@ -81,7 +87,6 @@ class ModelOutcome:
             "fix_left_out": list(self.left_out),
             **({} if self.proof is None else {"proof": self.proof}),
             "seconds": round(self.seconds, 3),
-            "report": None if self.report is None else self.report.to_dict(),
         }
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import time
 from collections.abc import Sequence
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from onnx_scatterx.doors.cli.arguments import (
@@ -29,8 +31,10 @@ from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.doors.cli.strict import look_closer, strict_status
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.options import OPTIONS, command_words
+from onnx_scatterx.text import as_json
 
 if TYPE_CHECKING:
+    from onnx_scatterx.compare import Verification
     from onnx_scatterx.tell import Command, Inquiry, NodeRecord, Report
 
 
@@ -81,6 +85,7 @@ def _inspect(args: argparse.Namespace) -> int:
     from onnx_scatterx.tell import Inquiry
 
     args.model = args.models[0]
+    start = time.perf_counter()
     model = given_model(args.model)
     with stages() as tell:
         chosen = Settings.of(**settings(args))
@@ -89,7 +94,7 @@ def _inspect(args: argparse.Namespace) -> int:
             if args.advice or not args.json:
                 report = with_advice(args, asked, report, records)
     if args.json:
-        show_text(report.to_json())
+        show_text(json_of(args.model, report, start))
     else:
         show_report(report, verbose=args.verbose, command=_next(args, report))
     return strict_status(args, report)
@@ -119,6 +124,34 @@ def _inspect_many(args: argparse.Namespace) -> int:
         )
     show_result(summary, json=args.json)
     return batch_status(args, summary)
+
+
+def json_of(
+    source: str,
+    report: Report,
+    start: float,
+    output: str | None = None,
+    verification: Verification | None = None,
+) -> str:
+    """Return the JSON of one model, which has the keys that each of several models has."""
+    from onnx_scatterx.doors.batch.summary import ModelOutcome
+
+    agrees = proof = None
+    content = report.to_dict()
+    if verification is not None:
+        agrees = verification.agrees
+        proof = None if verification.proof is None else verification.proof.to_dict()
+        content["verification"] = verification.to_dict()
+    outcome = ModelOutcome(
+        Path(source),
+        None if output is None else Path(output),
+        report,
+        agrees,
+        None,
+        time.perf_counter() - start,
+        proof=proof,
+    )
+    return as_json(outcome.told(content))
 
 
 def with_advice(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.doors.cli.arguments import (
@@ -30,7 +32,7 @@ from onnx_scatterx.doors.cli.check import (
     chosen_consumers,
     require_consumers,
 )
-from onnx_scatterx.doors.cli.inspect import with_advice
+from onnx_scatterx.doors.cli.inspect import json_of, with_advice
 from onnx_scatterx.doors.cli.output import report_path, show, show_report, show_text
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.doors.cli.strict import strict_status
@@ -117,6 +119,7 @@ def _optimize(args: argparse.Namespace, output: Destination) -> int:
     """Optimize one model, and write it."""
     (source,) = args.models
     args.model = source
+    start = time.perf_counter()
     consumers = chosen_consumers(args.check_with or [], args.python)
     require_consumers(consumers)
     with Writing() as writing:
@@ -144,10 +147,11 @@ def _optimize(args: argparse.Namespace, output: Destination) -> int:
             writing.drop()
             output.content = None
         elif report is not None:
-            page = told.to_html if is_page else said.to_json
-            writing.text(report, page(verification), "the report")
+            whole = partial(json_of, source, said, start, args.output)
+            page = told.to_html if is_page else whole
+            writing.text(report, page(verification=verification), "the report")
     if args.json:
-        show_text(said.to_json(verification))
+        show_text(json_of(source, said, start, args.output, verification))
     elif not args.quiet:
         more: dict[str, Any] = {}
         if verification is not None:

@@ -35,19 +35,19 @@ _NUMBERS = {
 
 
 _ASKED = {
-    "static_only": "fixed sizes only (--fixed-sizes)?",
-    "max_rank": "max_rank?",
-    "max_opset": "max_opset?",
+    "static_only": "static_only (all sizes must be numbers)",
+    "max_rank": "max_rank",
+    "max_opset": "max_opset",
 }
 
 
 def not_stated(profile: str) -> str:
-    """Return what a drafted profile leaves open, as questions in a line; empty if nothing.
+    """Return the keys that a drafted profile leaves open, in a line; empty if none.
 
     >>> not_stated(new_profile("npu", ["Add"], fixed_sizes=True))
-    'max_rank? max_opset?'
+    'max_rank, max_opset'
     """
-    return " ".join(asked for key, asked in _ASKED.items() if f"\n{key} = " not in profile)
+    return ", ".join(asked for key, asked in _ASKED.items() if f"\n{key} = " not in profile)
 
 
 def new_profile(

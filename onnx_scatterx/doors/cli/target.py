@@ -73,5 +73,5 @@ def run(args: argparse.Namespace) -> int:
         show("next:")
         show(f"  {shlex.join(command)}")
         if left:
-            show(f"not stated yet: {left}")
+            show(f"not stated yet: {left}; if you know it, remove the # before it in {path}")
     return 0

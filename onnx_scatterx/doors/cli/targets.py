@@ -38,6 +38,6 @@ def run(args: argparse.Namespace) -> int:
             show(f"{target.name:<{width}}{target.description}")
             if target.source:
                 show(f"{'':<{width}}{target.source}")
-        show("if a chip is not listed:")
+        show("if a chip is not listed (with --fixed-sizes if it takes only numbers as sizes):")
         show("  onnx-scatterx target new NAME --operators 'Add, Concat, ...'")
     return 0

@@ -35,7 +35,6 @@ _SIGNS = (
     (Reason.UNKNOWN_INDICES, _RUN),
     (Reason.MAY_COLLIDE, "unique"),
 )
-_PAGE = "docs/kept_scatters.md"  # for who cannot do what is proposed
 _LARGEST = 4096  # the largest lower bound of a size that is tried
 _VALUES = 64  # of those from which indices are computed: no more are looked at
 
@@ -53,7 +52,7 @@ def candidates(
     if (refused or reasons & _OF_SIZES) and not target.static_only:
         yield Change(at_numbers=True, is_last=True)
     if Reason.COLLIDES in reasons and not settings.given["deterministic"]:
-        yield Change(deterministic=True, conditions=("the last update wins",))
+        yield Change(deterministic=True)
     if not READS.isdisjoint(refused) and not settings.given["gathers"]:
         yield Change(gathers=True)
     if "NonZero" in refused:
@@ -119,15 +118,11 @@ def _other_compilers(stuck: Sequence[NodeRecord], target: Target) -> Iterator[Ch
             continue
         if refusal.reason is Reason.RANK:
             rank = max(int(use.rsplit(" ", 1)[1]) for use in refusal.detail.uses)
-            yield Change(
-                keys={"max_rank": str(rank)}, conditions=(f"if your compiler takes {rank} dims",)
-            )
+            yield Change(max_rank=rank)
             continue
         names = refusal.detail.uses
         if not any(target.has(name) or " " in name for name in names):  # missing operators only
-            listed = ", ".join(f'"{name}"' for name in names)
-            condition = f"if your compiler has {refusal.detail.listed}; otherwise: {_PAGE}"
-            yield Change({"add": f"[{listed}]"}, conditions=(condition,))
+            yield Change(added=names)
 
 
 def _assuming(assumed: Sequence[Clause]) -> Iterator[Change]:

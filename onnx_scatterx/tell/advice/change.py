@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from typing import NamedTuple
 
@@ -16,7 +17,10 @@ from onnx_scatterx.files import parse_toml
 from onnx_scatterx.options import command_words
 from onnx_scatterx.targets import BASES, Target, target_from, target_of
 from onnx_scatterx.tell.advice.price import Price
+from onnx_scatterx.text import Missing
 
+_PAGE = "docs/kept_scatters.md"  # for who cannot do what is proposed
+_ONCE = "no other numbers were tried"
 _WORDS = {
     "nonnegative": "no element of {!r} is negative",
     "contiguous": "each element of {!r} is the one before it plus 1",
@@ -56,18 +60,19 @@ def promises(assumed: Iterable[Clause]) -> list[str]:
 class Change:
     """Arguments that are changed for a model.
 
-    ``keys`` are keys of a profile, as TOML, that change the target. ``conditions`` say, in words,
-    when the change is right.
+    ``keys`` are keys of a profile, as TOML, that allow the target more work. ``added`` are
+    operators that its compiler must have, and ``max_rank`` are the dims that it must take.
     """
 
     keys: Mapping[str, str] = field(default_factory=dict)
+    added: tuple[str, ...] = ()
+    max_rank: int | None = None
     assumed: tuple[Clause, ...] = ()
     fix: Mapping[str, int] = field(default_factory=dict)
     opset: int | None = None
     deterministic: bool = False
     gathers: bool = False
     last_bits: bool = False
-    conditions: tuple[str, ...] = ()
     is_last: bool = False
     """Whether the change is tried only for scatters that no other change removes."""
     at_numbers: bool = False
@@ -83,13 +88,14 @@ class Change:
     def __or__(self, other: Change) -> Change:
         return Change(
             {**self.keys, **other.keys},
+            tuple(dict.fromkeys((*self.added, *other.added))),
+            max(filter(None, (self.max_rank, other.max_rank)), default=None),
             tuple(dict.fromkeys((*self.assumed, *other.assumed))),
             {**self.fix, **other.fix},
             other.opset or self.opset,
             self.deterministic or other.deterministic,
             self.gathers or other.gathers,
             self.last_bits or other.last_bits,
-            tuple(dict.fromkeys((*self.conditions, *other.conditions))),
             is_last=self.is_last or other.is_last,
             at_numbers=self.at_numbers or other.at_numbers,
             places=other.places or self.places,
@@ -98,26 +104,34 @@ class Change:
     @property
     def asks(self) -> int:
         """How much the change asks: 0 nothing, 1 a promise about the inputs, 2 another target."""
-        return 2 if "add" in self.keys or "max_rank" in self.keys else 1 if self.assumed else 0
+        return 2 if self.added or self.max_rank else 1 if self.assumed else 0
 
     @property
     def statements(self) -> frozenset[object]:
         """The arguments as a set: a change with a subset of them asks for less."""
         flags = {"opset": self.opset, "last": self.deterministic, "gathers": self.gathers}
-        flags["last_bits"] = self.last_bits
+        flags |= {"last_bits": self.last_bits, "max_rank": self.max_rank}
         stated = {**self.keys, **self.fix, **flags}.items()
-        return frozenset({*self.assumed, *(pair for pair in stated if pair[1])})
+        added = (("add", op) for op in self.added)
+        return frozenset({*self.assumed, *added, *(pair for pair in stated if pair[1])})
+
+    def beyond(self, base: Change) -> list[str]:
+        """Return the names of the arguments that differ from those of another change."""
+        names = (each.name for each in fields(self))
+        told = (name for name in names if name not in ("is_last", "at_numbers", "places"))
+        return [name for name in told if getattr(self, name) != getattr(base, name)]
 
     def target(self, given: Target) -> Target:
         """Return the target to write for, given that of the run: what the printed text says.
 
         Raises ScatterXError if the text already has one of these keys, or contradicts them.
         """
-        if not self.keys:
+        keys = self._keys()
+        if not keys:
             return given
         if given.given_as:
-            return replace(target_of(given.given_as + self._keys()), name=given.name)
-        content = parse_toml(f"keys = {{{self._keys().removeprefix(',')}}}")["keys"]
+            return replace(target_of(given.given_as + keys), name=given.name)
+        content = parse_toml(f"keys = {{{keys.removeprefix(',')}}}")["keys"]
         return target_from({"name": given.name, "extends": "", **content}, BASES, lambda _: given)
 
     def settings(self, given: Settings) -> Settings:
@@ -144,11 +158,17 @@ class Change:
         >>> str(Change({"dense": "true"}, fix={"b": 1}, gathers=True))
         '--target ..., dense = true --gathers --fix b=1'
         """
-        target = [f"--target ...{self._keys()}"] if self.keys else []
+        keys = self._keys()
+        target = [f"--target ...{keys}"] if keys else []
         return " ".join([*target, shlex.join(self._options())]).strip()
 
     def _keys(self) -> str:
-        return "".join(f", {key} = {value}" for key, value in self.keys.items())
+        keys = dict(self.keys)
+        if self.added:
+            keys["add"] = json.dumps(self.added)
+        if self.max_rank:
+            keys["max_rank"] = str(self.max_rank)
+        return "".join(f", {key} = {value}" for key, value in keys.items())
 
     def _options(self) -> list[str]:
         given = {"gathers": self.gathers, "deterministic": self.deterministic, "fix": self.fix}
@@ -156,18 +176,29 @@ class Change:
         given |= {"assume": promises(self.assumed) or None, "opset": self.opset}
         return [*chain.from_iterable(command_words(given))]
 
-    def condition(self) -> str:
-        """Return the condition under which the change is right, in words."""
+    def condition(self, also: str = "") -> str:
+        """Return the condition under which the change is right, in words.
+
+        ``also`` says whether other numbers than those of ``fix`` were tried.
+        """
         promised = [
             _WORDS[c.condition].format(c.name) if c.condition in _WORDS else str(c)
             for c in self.assumed
         ]
         where = f": {self.places}" if self.places else ""
-        parts = [f"or with numbers of your own{where}"] if self.fix else []
+        parts = [f"or with numbers of your own{where}", also or _ONCE] if self.fix else []
         if promised:
             told = " and ".join(promised)
             parts.append(f"only if {told}, for every input: otherwise the result is wrong")
-        return "; ".join([*parts, *self.conditions])
+        if self.deterministic:
+            parts.append("the last update wins")
+        if self.added:
+            parts.append(
+                f"if your compiler has {Missing(self.added, '').listed}; otherwise: {_PAGE}"
+            )
+        if self.max_rank:
+            parts.append(f"if your compiler takes {self.max_rank} dims")
+        return "; ".join(parts)
 
 
 class Found(NamedTuple):

@@ -78,6 +78,16 @@ def fitting_sizes(whole: Whole) -> dict[str, int] | NodeFailure:
     return covering or failure or {}
 
 
+def runs_at(whole: Whole, numbers: Mapping[str, int]) -> bool:
+    """Return whether the model runs at these sizes, as far as is known. LimitError if steps end."""
+    known = {**whole.settings.fixed_in(whole.model).symbols, **numbers}
+    facts = whole.knowledge.scopes[whole.model.graph].facts.known()
+    if not all(_holds(fact, known) for fact in facts):
+        return False
+    whole.charge(whole.model, READ)
+    return not isinstance(_reading(whole.model, whole.settings, numbers), NodeFailure)
+
+
 def _attempts(wanted: list[str], known: Mapping[str, int]) -> Iterator[dict[str, int]]:
     """Yield numbers for the wanted names: different before equal ones, large before small ones."""
     others = [n for n in wanted if not _is_batch(n) and n not in known]
@@ -174,14 +184,17 @@ class SizeAdvice:
         printable = bool(sizes) and all(n.isprintable() for n in sizes)
         return cls(name, options, Change.at(sizes, copy) if printable else None)
 
-    def advice(self, given: Command) -> tuple[Advice, ...]:
-        """Return the command that gives the sizes numbers, or the missing options."""
+    def advice(self, given: Command, also: str = "") -> tuple[Advice, ...]:
+        """Return the command that gives the sizes numbers, or the missing options.
+
+        ``also`` says of the command whether it was tried with other numbers.
+        """
         if not self.options:
             why = WRONG.format("at any sizes", self.failure)
             return () if self.failure is None else (Advice((), why, ""),)
         why = f"the target {self.target} wants all sizes as numbers"
         if self.change is not None:
-            way = Way(self.change.command(given), self.change.condition())
+            way = Way(self.change.command(given), self.change.condition(also))
             return (Advice((), why, "", (way,), verb="fixed"),)
         missing = f"{self.options}, with numbers at which the model runs"
         if self.failure is not None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from onnx_scatterx.grouping import grouped
+from onnx_scatterx.tell.advice.again import Again
 from onnx_scatterx.tell.advice.change import Command, Found
 from onnx_scatterx.tell.advice.price import Price, largest
+from onnx_scatterx.tell.advice.together import together
 from onnx_scatterx.tell.builder import NodeRecord
 from onnx_scatterx.tell.kept_advice import Advice, Way, refused_text
 
 if TYPE_CHECKING:
-    from onnx_scatterx.tell.advice.advise import Search
+    from onnx_scatterx.tell.advice.search import Search
 
 _REASONS = 4  # why other nodes are refused, in one line
 
@@ -21,8 +24,8 @@ _REASONS = 4  # why other nodes are refused, in one line
 class _Commands:
     """Makes commands of what was found. A command has the highest price of all its nodes."""
 
-    def __init__(self, search: Search, given: Command) -> None:
-        self._search, self._given = search, given
+    def __init__(self, search: Search, given: Command, again: Again) -> None:
+        self._search, self._given, self._again = search, given, again
         self._prices: dict[str, list[Price]] = {}
         self._examples: set[str] = set()
 
@@ -30,7 +33,8 @@ class _Commands:
         """Return commands without their prices."""
         ways = []
         for change, rules, price in self._search.least(found):
-            way = Way(change.command(self._given), change.condition(), rules)
+            also = self._again.told(change) if change.fix else ""
+            way = Way(change.command(self._given), change.condition(also), rules)
             self._prices.setdefault(way.command, []).extend([] if price is None else [price])
             self._examples |= {way.command} if change.fix else set()
             ways.append(way)
@@ -48,9 +52,22 @@ class _Commands:
         return tuple(made)
 
 
-def about_kept(search: Search, given: Command) -> Iterator[Advice]:
+def about_all(search: Search, given: Command, again: Again) -> Iterator[Advice]:
+    """Yield advice about all nodes that one command removes, if each has a command of its own."""
+    found = together(search)
+    if found is None or len(found.keys) < 2:
+        return
+    commands = _Commands(search, given, again)
+    ways = commands.priced(commands.of([found.found]))
+    kept = (record.entry.node for record in search.stuck if search.key(record) in found.keys)
+    refused = (nodes for key, nodes in search.refused.items() if key in found.keys)
+    nodes = tuple(dict.fromkeys((*kept, *chain.from_iterable(refused))))
+    yield Advice(nodes, "one command removes all of these", "", ways, is_together=True)
+
+
+def about_kept(search: Search, given: Command, again: Again) -> Iterator[Advice]:
     """Yield advice about the scatters and gathers that are kept."""
-    commands, found, taken = _Commands(search, given), [], search.taken()
+    commands, found, taken = _Commands(search, given, again), [], search.taken()
     for record in search.stuck:
         key = search.key(record)
         ways = commands.of(search.ways.get(key, ()))
@@ -81,9 +98,9 @@ def _reasons(records: Sequence[NodeRecord], search: Search) -> tuple[str, str]:
     return "; ".join(reasons), "; ".join(missing)
 
 
-def about_refused(search: Search, given: Command) -> Iterator[Advice]:
+def about_refused(search: Search, given: Command, again: Again) -> Iterator[Advice]:
     """Yield advice about other nodes that the target does not take."""
-    commands = _Commands(search, given)
+    commands = _Commands(search, given, again)
     found = grouped((commands.of(search.ways.get(key, ())), key) for key in search.refused)
     for ways, keys in found.items():
         told = [refused_text(*key, search.refused[key]) for key in keys[:_REASONS]]

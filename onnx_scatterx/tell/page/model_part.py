@@ -174,7 +174,7 @@ class ModelPart:
             for figures, caption in _drawings(entry.detail or EntryDetail(), self.report.planned)
         ]
         drawings = tuple(([s for s in svgs if s], text) for svgs, text in shown if all(svgs))
-        about = (a for a in self.report.advice if not a.is_violation)
+        about = (a for a in self.report.advice if not (a.is_violation or a.is_together))
         advice = tuple(a for a in about if entry.node in a.nodes)
         name = f"{self.prefix}s{index}"
         return Card(name, entry, drawings, len(drawings) < len(shown), advice)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from onnx_scatterx.tell.entries import Action, ScatterReport
+from onnx_scatterx.tell.kept_advice import without_parts
 from onnx_scatterx.tell.report import Report
 
 _SHOWN = 2  # matters that have a command; the others are counted
@@ -29,7 +30,7 @@ def to_do(report: Report, *, differs: bool = False) -> list[Task]:
         return [Task("do not use the result: its outputs differ from those of the model")]
     acts = [advice for advice in report.advice if advice.has_action]
     tasks = []
-    for advice in acts[:_SHOWN]:
+    for advice in without_parts(acts)[:_SHOWN]:
         first, *_ = advice.lines()
         command, condition = "", f"add {advice.missing}"
         if advice.ways:

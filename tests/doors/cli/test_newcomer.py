@@ -82,12 +82,15 @@ def test_a_new_profile_is_read(capsys: pytest.CaptureFixture[str]) -> None:
 def test_what_a_new_profile_leaves_open_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     """A chip that takes fixed sizes only refuses a model of other sizes, if this is stated."""
     for name, words, left in (
-        ("one", [], "fixed sizes only (--fixed-sizes)? max_rank? max_opset?"),
-        ("two", ["--fixed-sizes"], "max_rank? max_opset?"),
+        ("one", [], "static_only (all sizes must be numbers), max_rank, max_opset"),
+        ("two", ["--fixed-sizes"], "max_rank, max_opset"),
     ):
         assert main(["target", "new", name, "--operators", "Neg", *words]) == 0
-        assert capsys.readouterr().out.split("\n")[-2] == f"not stated yet: {left}"
+        hint = f"; if you know it, remove the # before it in {name}.toml"
+        assert capsys.readouterr().out.split("\n")[-2] == f"not stated yet: {left}{hint}"
         assert target_of(f"{name}.toml").static_only == bool(words)
+    Path("three.toml").write_text(Path("one.toml").read_text().replace("# static", "static"))
+    assert target_of("three.toml").static_only
     onnx.save(parse("g (float[N] x) => (float[N] y) { y = Neg (x) }"), "m.onnx")
     assert [
         main(["inspect", "m.onnx", "--target", f"{n}.toml", "--strict"]) for n in ("one", "two")

@@ -169,7 +169,7 @@ def test_no_sentence_is_cut(
     ]
     kept = f"{first}, {second} and 7 more are kept: {report.scatters[0].refusal}"
     words = " ".join(" ".join(prose).split())
-    for told in (*report.violation_lines()[:3], kept):
+    for told in (report.violation_lines()[2], kept):
         assert " ".join(told.split()) in words
 
 

@@ -18,7 +18,7 @@ from onnx_scatterx.doors.cli import main
 from onnx_scatterx.observer import Progress
 from onnx_scatterx.targets.catalogue import BASES, profile_names
 from onnx_scatterx.tell import inquiry
-from onnx_scatterx.tell.advice import advise as search
+from onnx_scatterx.tell.advice import again, search
 from onnx_scatterx.tell.advice.change import Command
 from onnx_scatterx.tell.reporting import optimize_ir
 from onnx_scatterx.text.reasons import Reason
@@ -132,7 +132,8 @@ def test_sizes_are_fixed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     way = found.ways[0]
     assert way.command.endswith("--fix height=96 --fix width=64")
     assert way.condition == (
-        "or with numbers of your own: height = axis 2 of image, width = axis 3 of image"
+        "or with numbers of your own: height = axis 2 of image, width = axis 3 of image; "
+        "height=192 width=128 were tried, too"
     )
     assert main([*shlex.split(way.command)[1:], "--verify", "--strict", "--samples", "3"]) == 0
     assert not scatters(onnx.load(out))
@@ -246,10 +247,36 @@ def test_sizes_are_named_by_the_axes_of_the_inputs() -> None:
     assert re.findall(r"--fix (\w+)=", way.command) == ["batch", "s53", "s0", "s7"]
     assert way.condition == (
         "or with numbers of your own: batch = axis 0 of x, s53 = axis 2 of x, s0 = axis 3 of x, "
-        "s7 = axis 1 of u"
+        "s7 = axis 1 of u; batch=3 s53=129 s0=97 s7=65 were tried, too"
     )
     (line,) = inspect(onnx.parser.parse_model(HEAD + text), target="qnn").size_lines()
-    assert line.endswith(f"for each N ({way.condition.partition(': ')[2]})")
+    assert line.endswith(f"for each N ({way.condition.partition(': ')[2].partition(';')[0]})")
+
+
+@pytest.mark.parametrize(
+    ("turn", "cheap", "told"),
+    [
+        (80, True, "N=65 was tried, too"),
+        (64, True, "but with N=65 not all of it is removed"),
+        (80, False, "no other numbers were tried"),
+    ],
+)
+def test_other_numbers_than_the_printed_ones(
+    turn: int, cheap: bool, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Row 64 begins again at 0 if a turn has 64 rows: then two updates collide."""
+    text = f"""g (float[90, 4] x, float[N, 4] u) => (float[90, 4] y) {{
+        s = Shape <start = 0, end = 1> (u)  n = Squeeze (s)
+        zero = Constant <value_int = 0> ()  one = Constant <value_int = 1> ()
+        turn = Constant <value_int = {turn}> ()  last = Constant <value_ints = [-1]> ()
+        r = Range (zero, n, one)  m = Mod (r, turn)  i = Unsqueeze (m, last)
+        y = ScatterND (x, i, u) }}"""
+    if not cheap:
+        monkeypatch.setattr(again, "_CHEAP", 0)
+    (found,) = advise(onnx.parser.parse_model(HEAD + text), target="qnn")
+    (way,) = found.ways
+    assert way.command.endswith("--fix N=64")
+    assert way.condition == f"or with numbers of your own: N = axis 0 of u; {told}"
 
 
 def test_a_scatter_that_the_target_takes_is_nothing_to_do() -> None:
@@ -320,14 +347,20 @@ def test_promises_that_only_together_remove_a_scatter(count: int) -> None:
         assert not optimize(model, target=target, assume=promise[place::2]).report.removed
 
 
-def test_changes_of_two_kinds_are_not_tried_together() -> None:
-    """Here the promises would help a dense form, which the target has to allow first."""
-    model, target = two_indices("P", 1), "standard, remove = ['Mod', 'Less']"
-    (found,) = advise(model, target=target)
-    assert found.ways == found.too_large == ()
-    assert "or Mod for standard, remove" in found.missing
-    (found,) = advise(model, target=f"{target}, dense = true")
-    assert found.ways[0].command.count("nonnegative") == 2
+def test_options_of_two_kinds_are_one_command(tmp_path: Path) -> None:
+    """The target must allow the dense form and have its operators: each alone removes nothing."""
+    npu = tmp_path / "npu.toml"
+    npu.write_text(
+        "name = 'npu'\nextends = 'standard'\nremove = ['Equal', 'CumSum']\n"
+        "[limits.ScatterND]\nnative = false"
+    )
+    model = onnx.parser.parse_model(HEAD + ROWS.replace("ND (x", 'ND <reduction = "add"> (x'))
+    (found,) = advise(model, target=npu)
+    dense, operators = "dense = true", 'add = ["Equal", "CumSum"]'
+    (way,) = found.ways
+    assert shlex.split(way.command)[-1] == f"{npu}, {dense}, {operators}"
+    for keys, removed in (f"{dense}, {operators}", 1), (dense, 0), (operators, 0):
+        assert optimize(model, target=f"{npu}, {keys}").report.removed == removed
 
 
 def test_what_was_not_tried_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -339,11 +372,14 @@ def test_what_was_not_tried_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     (all_of_it,) = advise(model, target=target)
     assert all_of_it.ways
     monkeypatch.setattr(search, "_CHANGES", 1)
+    monkeypatch.setattr(search, "_TOGETHER", 0)
     kept, rest = advise(model, target=target)
     assert not kept.ways
     (line,) = rest.lines()
     assert line.startswith("changes that were not tried (")
-    assert "--assume 'a: nonnegative' and" in line
+    first, second, more = line.partition("): ")[2].split("; ")
+    assert "--assume 'a: nonnegative'" in (first, second)
+    assert re.fullmatch(r"and \d+ more", more)
 
 
 def windows(height: str, width: str) -> onnx.ModelProto:

@@ -13,8 +13,7 @@ import pytest
 from onnx_scatterx import advise, optimize
 from onnx_scatterx.graphs.traversal import all_nodes
 from onnx_scatterx.processes.collection import raised_gc_threshold
-from onnx_scatterx.tell.advice import advise as search
-from onnx_scatterx.tell.advice import smaller, whole
+from onnx_scatterx.tell.advice import search, smaller, trials, whole
 from onnx_scatterx.tell.advice.candidates import fixed
 from onnx_scatterx.tell.advice.change import Change, Command
 from onnx_scatterx.tell.entries import Action
@@ -53,7 +52,7 @@ def visited(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         found.append(len(all_nodes(model)))
         return rewritten_under(model, *given, **more)
 
-    monkeypatch.setattr(search, "rewritten_under", counted)
+    monkeypatch.setattr(trials, "rewritten_under", counted)
     return found
 
 
@@ -115,7 +114,7 @@ def test_one_scatter_for_each_reason_decides_in_a_large_model(
     visited: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = model_of(40)
-    monkeypatch.setattr(search, "_LARGE", 100)
+    monkeypatch.setattr(trials, "_LARGE", 100)
     monkeypatch.setattr(whole, "_SMALL", 8)
     found = advise(model, target="standard")
     assert {node for a in found if a.ways for node in a.nodes} == {f"y{n}" for n in range(40)}
@@ -155,7 +154,7 @@ def test_the_collector_runs_as_rarely_as_in_an_optimization(
         seen.add(gc.get_threshold()[0])
         return rewritten_under(*given, **more)
 
-    monkeypatch.setattr(search, "rewritten_under", noted)
+    monkeypatch.setattr(trials, "rewritten_under", noted)
     with raised_gc_threshold():
         rarely = gc.get_threshold()[0]
     advise(onnx.parser.parse_model(HEAD + ROWS), target="standard")

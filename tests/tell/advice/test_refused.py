@@ -11,6 +11,8 @@ import pytest
 from onnx_scatterx import advise, inspect
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.tell.advice.change import Command
+from onnx_scatterx.tell.terminal import screen
+from tests.helpers.advised import inspected_with_advice
 from tests.helpers.many_scatters import many_scatters
 from tests.tell.advice.advised import EMPTY, HEAD, MODELS
 
@@ -56,6 +58,21 @@ def test_ways(
     assert main(["optimize", path, "-o", out, "--target", target, "--strict"]) == 1
     told = capsys.readouterr().out
     assert f"  not taken: {found.why}\n    removed by:\n      {found.ways[0].command}\n" in told
+
+
+@pytest.mark.parametrize("wants", ["", ", static_only = true"])
+@pytest.mark.parametrize("lacks", [["Shape"], ["Shape", "Add"]])
+def test_what_a_command_removes_is_not_listed(lacks: list[str], wants: str) -> None:
+    """The numbers remove the Shape, and no command the Add; -v and the JSON have both."""
+    target = f"standard, avoid = {lacks}{wants}"
+    report = inspected_with_advice(model_of(SIZE), Command(target=target), target=target)
+    brief, whole = ([*map(str, screen(report, whole=x).parts)] for x in (False, True))
+    left = [line.partition(" of the target")[0] for line in brief if "the command above" in line]
+    assert left == [["no violation", "1 violation"][len(lacks) - 1]]
+    assert sum(line.startswith("  y (Add): ") for line in brief) == len(lacks) - 1
+    assert not any(line.startswith("  s (Shape): ") for line in brief)
+    assert any(line.startswith("  s (Shape): ") for line in whole)
+    assert any(v["op"] == "Shape" for v in report.to_dict()["violations"])
 
 
 def test_a_gather_that_the_target_takes_needs_nothing() -> None:
@@ -159,11 +176,33 @@ def test_a_command_is_printed_once() -> None:
     assert len(set(commands)) == len(commands)
 
 
-def test_a_node_that_another_refused_one_replaces_is_not_removed(tmp_path: Path) -> None:
-    """With ReduceMax alone the sum becomes a CumSum: less is refused, since an Expand goes, too."""
-    profile = tmp_path / "chip.toml"
+def chip(folder: Path) -> Path:
+    """Return the path of a profile that lacks what the scatters of FEWER need."""
+    profile = folder / "chip.toml"
     taken = ["Add", "Cast", "Concat", "Gather", "Mul", "Reshape", "Slice", "Transpose", "Where"]
     profile.write_text(f'name = "chip"\nstatic_only = true\noperators = {taken}')
+    return profile
+
+
+def test_one_command_for_all(tmp_path: Path) -> None:
+    """Each scatter needs other operators; the first command removes both, and is printed alone."""
+    model, profile = model_of(FEWER), chip(tmp_path)
+    report = inspected_with_advice(model, Command(target=str(profile)), target=profile)
+    both, *others = report.advice
+    assert both.is_together
+    assert {"y", "z"} <= set(both.nodes)
+    assert len([a for a in others if a.ways]) > 1
+    target = shlex.split(both.ways[0].command)[-1]
+    assert target == f'{profile}, add = ["Mod", "Equal", "CumSum", "ReduceMax"]'
+    result = inspect(model, target=target)
+    assert (result.removed, result.violations) == (2, ())
+    brief, whole = (str(screen(report, whole=whole)).count(" add = ") for whole in (False, True))
+    assert brief == 1 < whole
+
+
+def test_a_node_that_another_refused_one_replaces_is_not_removed(tmp_path: Path) -> None:
+    """With ReduceMax alone the sum becomes a CumSum: less is refused, since an Expand goes, too."""
+    profile = chip(tmp_path)
     found = {
         a.nodes: [way.command for way in a.ways] for a in advise(model_of(FEWER), target=profile)
     }
