@@ -54,7 +54,6 @@ from onnx_scatterx.pipeline.restarts import (
     become,
     keep_connected,
     may_run_again,
-    unrelated_nodes,
     wider_targets,
 )
 from onnx_scatterx.pipeline.sole_readers import SoleReaders
@@ -132,7 +131,7 @@ def rewritten(job: Job) -> Job:
 
 def _best_of_runs(job: Job) -> Job:
     """Run the passes until a result is safe, and again for wider targets; return the best job."""
-    model, unrelated = job.model, unrelated_nodes(job)
+    model = job.model
     results: list[Job] = []
     wider: list[Wider] | None = None  # what is left to try, as the first result says
     kept: dict[int, Refusal] = {}  # in the run of now, by the numbers of the nodes
@@ -148,7 +147,7 @@ def _best_of_runs(job: Job) -> Job:
         declare_body_dims(job.model)
         _run(CHECKING, job)
         results.append(job)
-        wider = wider_targets(job, unrelated) if wider is None else wider
+        wider = wider_targets(job, partial(_again, job)) if wider is None else wider
         if not wider:
             break
         job, kept = _again(job), {}
