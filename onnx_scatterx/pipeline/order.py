@@ -10,7 +10,7 @@ follow, on copies of the model as it was given (restarts.py decides which):
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
+from functools import cache, partial
 
 from onnx_scatterx.engine.budget import budget
 from onnx_scatterx.engine.passes import (
@@ -147,10 +147,11 @@ def _best_of_runs(job: Job) -> Job:
         declare_body_dims(job.model)
         _run(CHECKING, job)
         results.append(job)
-        wider = wider_targets(job, partial(_again, job)) if wider is None else wider
+        given = cache(partial(_again, job))
+        wider = wider_targets(job, given) if wider is None else wider
         if not wider:
             break
-        job, kept = _again(job), {}
+        job, kept = given(), {}
         job.target, job.wider = wider.pop(0)
     best = min(results, key=Harm.of)
     if best is not results[0]:
