@@ -10,7 +10,7 @@ follow, on copies of the model as it was given (restarts.py decides which):
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
+from functools import cache, partial
 
 from onnx_scatterx.engine.budget import budget
 from onnx_scatterx.engine.passes import (
@@ -54,7 +54,6 @@ from onnx_scatterx.pipeline.restarts import (
     become,
     keep_connected,
     may_run_again,
-    unrelated_nodes,
     wider_targets,
 )
 from onnx_scatterx.pipeline.sole_readers import SoleReaders
@@ -138,7 +137,7 @@ def rewritten(job: Job) -> Job:
 
 def _best_of_runs(job: Job) -> Job:
     """Run the passes until a result is safe, and again for wider targets; return the best job."""
-    model, unrelated = job.model, unrelated_nodes(job)
+    model = job.model
     results: list[Job] = []
     wider: list[Wider] | None = None  # what is left to try, as the first result says
     kept: dict[int, Refusal] = {}  # in the run of now, by the numbers of the nodes
@@ -155,10 +154,11 @@ def _best_of_runs(job: Job) -> Job:
             declare_body_dims(job.model)
         _run(CHECKING, job)
         results.append(job)
-        wider = wider_targets(job, unrelated) if wider is None else wider
+        given = cache(partial(_again, job))
+        wider = wider_targets(job, given) if wider is None else wider
         if not wider:
             break
-        job, kept = _again(job), {}
+        job, kept = given(), {}
         job.target, job.wider = wider.pop(0)
     best = min(results, key=Harm.of)
     if best is not results[0]:

@@ -15,8 +15,7 @@ result is made: the user has to fix the sizes first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 import onnx_ir as ir
@@ -100,29 +99,31 @@ def _connected(model: ir.Model, refused: Mapping[int, Refusal]) -> dict[int, Ref
     return found
 
 
-def wider_targets(first: Job, unrelated: AbstractSet[ir.Node] | None) -> list[Wider]:
+def wider_targets(first: Job, again: Callable[[], Job]) -> list[Wider]:
     """Return the targets for which to run again, after the first result.
 
-    There is none if the target refuses nothing but ``unrelated`` nodes (``unrelated_nodes``).
+    There is none if the target refuses nothing but ``unrelated_nodes``. These are seen in the model
+    as it was given, which only ``again`` still has: it returns a job before passes have run.
     """
-    if unrelated is None or first.refused <= unrelated:
+    target = first.settings.target
+    if first.keeps_rest or not target.is_limited or not first.refused:
         return []
     if any(violation.op == "input" for violation in first.violations):
         return []
-    target = first.settings.target
+    given = again()
+    if not given.has_scatters:
+        return []
+    unrelated = {node.meta[NUMBER] for node in unrelated_nodes(given.model)}
+    if unrelated.issuperset(node.meta.get(NUMBER) for node in first.refused):
+        return []
     every = target.with_all_operators()
     some_kept = any(outcome.kept for outcome in first.outcomes)
     return [*([(target, [*first.wider, every])] if some_kept else []), (every, [])]
 
 
-def unrelated_nodes(job: Job) -> set[ir.Node] | None:
-    """Return the nodes that compute nothing for scatters, nor move what they give.
-
-    None says that no wider target can help. No pass has changed the model yet.
-    """
-    if job.keeps_rest or not job.settings.target.is_limited or not job.has_scatters:
-        return None
-    return {n for graph in all_graphs(job.model) for n in set(graph).difference(_related(graph))}
+def unrelated_nodes(model: ir.Model) -> set[ir.Node]:
+    """Return the nodes that compute nothing for scatters, nor move what they give."""
+    return {n for graph in all_graphs(model) for n in set(graph).difference(_related(graph))}
 
 
 _FLOATS = {t for t in ir.DataType if t.is_floating_point()}

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.targets.catalogue import AnyTarget as AnyTarget
     from onnx_scatterx.targets.catalogue import all_targets as all_targets
     from onnx_scatterx.targets.catalogue import target_of as target_of
+    from onnx_scatterx.targets.limits import NO_LIMITS as NO_LIMITS
     from onnx_scatterx.targets.limits import OperatorLimits as OperatorLimits
     from onnx_scatterx.targets.limits import SlowUse as SlowUse
     from onnx_scatterx.targets.profile import DENSE_LIMIT as DENSE_LIMIT
@@ -32,7 +33,7 @@ else:
         __name__,
         {
             "catalogue": "AnyTarget BASES all_targets target_of",
-            "limits": "OperatorLimits SlowUse",
+            "limits": "NO_LIMITS OperatorLimits SlowUse",
             "profile": "DENSE_LIMIT target_from",
             "profile_checks": "check_profile profile_schema",
             "refused_use": "RefusedUse",

@@ -8,9 +8,17 @@ import pytest
 from onnx import numpy_helper
 
 from onnx_scatterx.proof import judge
-from onnx_scatterx.proof.core import limits
+from onnx_scatterx.proof.core import limits, solver
 from onnx_scatterx.proof.core.arithmetic import integer
-from onnx_scatterx.proof.core.limits import ProofSpentError
+from onnx_scatterx.proof.core.limits import (
+    FIRST,
+    QUESTION,
+    REST,
+    UNANSWERED,
+    UNITS,
+    Account,
+    ProofSpentError,
+)
 from onnx_scatterx.proof.core.logic import at_most
 from onnx_scatterx.proof.core.terms import UnsupportedError, apply, new_table
 from onnx_scatterx.proof.core.witnesses import Definition, Witnesses
@@ -90,6 +98,28 @@ def test_where_the_work_of_z3_was_spent(monkeypatch: pytest.MonkeyPatch) -> None
     assert "the limit of Z3's work for all questions was reached" in str(found)
     assert re.search(PLACE + r"before, 0 of 1 outputs and \d of \d pairs", str(found))
     assert not found.sizes
+
+
+def test_an_unanswered_question_counts_more_in_a_proof_for_all_sizes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    account = Account()
+    account.open(1)
+    account.charge_question(600, answered=True)
+    account.charge_question(600, answered=False)
+    price, more = QUESTION + 600 // UNITS, (UNANSWERED - 1) * 600 // UNITS
+    assert account.left == FIRST - 2 * price - more
+    account.go_on()
+    account.charge_question(600, answered=False)
+    assert account.left == FIRST + REST - 3 * price
+
+    before = products(4, "v0 = Softmax (x)")
+    after = products(4, "e = Softmax (x)  n = Neg (e)  v0 = Neg (n)")
+    monkeypatch.setattr(solver, "FULL", 1)
+    monkeypatch.setattr(solver, "QUICK", 1)
+    assert "work for a proof" not in str(prove(before, after))
+    monkeypatch.setattr(limits, "UNANSWERED", FIRST)
+    assert "the limit of work for a proof was reached" in str(prove(before, after))
 
 
 def test_no_question_catches_the_end_of_a_proof() -> None:

@@ -14,7 +14,7 @@ from onnx_scatterx.engine.device.refused_uses import is_refused
 from onnx_scatterx.engine.terms import Facts, Symbol
 from onnx_scatterx.graphs import constant, is_scatterx_domain
 from onnx_scatterx.operators import OPERATORS
-from onnx_scatterx.targets import OperatorLimits, Target
+from onnx_scatterx.targets import NO_LIMITS, OperatorLimits, Target
 
 _WHAT_IS_NEGATIVE = {"Mod": "of numbers", "Slice": "with steps"}
 
@@ -104,7 +104,9 @@ class Use:
         if not target.has(self.op_type, of_constant=any(self.is_constant[:1])):
             yield self.op_type
             return
-        yield from _beyond(target.limits_of(self.op_type), self)
+        limits = target.limits_of(self.op_type)
+        if limits is not NO_LIMITS:  # most operators have none
+            yield from _beyond(limits, self)
 
 
 def is_lacked(node: ir.Node, target: Target) -> bool:
@@ -119,6 +121,8 @@ def use_of(
     of: Callable[[ir.Value], TensorValue],
     overridable: Collection[ir.Value],
     scope: Scope | None,
+    *,
+    is_inner: bool = False,
 ) -> Use:
     """Return a node of a graph as a use; ``of`` returns what is known of a value."""
     name = node.op_type
@@ -130,7 +134,7 @@ def use_of(
     outputs = [of(v) for v in node.outputs]
     facts = Facts() if scope is None else scope.facts
     sign = is_of_any_sign(node)
-    return Use(name, inputs, outputs, attributes, is_constant, facts, of_any_sign=sign)
+    return Use(name, inputs, outputs, attributes, is_constant, facts, sign, is_inner)
 
 
 def _leaves(tensors: Sequence[TensorValue]) -> set[Symbol]:

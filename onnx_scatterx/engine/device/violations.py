@@ -244,12 +244,11 @@ class _Checker:
                     continue
                 if called_function(model, node) is None or is_scatterx_domain(node.domain):
                     label = node.name or node.outputs[0].name or "?"
-                    reasons = within_limits(partial(self._of_node, node, scope))
-                    for why in (_UNCHECKED,) if reasons is None else reasons:
+                    judged = within_limits(partial(self._judged, node, scope))
+                    use, reasons = judged or (None, [_UNCHECKED])
+                    for why in reasons:
                         yield node, Violation(label, node.op_type, name, why)
-                    once = taken_out.computes_constant(node)
-                    use = self._use(node, scope) if reasons == [] and not once else None
-                    if use is not None:
+                    if use is not None and not reasons and not taken_out.computes_constant(node):
                         yield from ((node, v) for v in self._second_choice(use, label, name))
 
     def _second_choice(self, use: Use, label: str, graph: str) -> Iterator[Violation]:
@@ -274,14 +273,14 @@ class _Checker:
         if target.max_rank is not None and len(shape) > target.max_rank:
             yield f"rank {len(shape)}, and {target.name} takes {target.max_rank}"
 
-    def _of_node(self, node: ir.Node, scope: Scope | None) -> list[str]:
-        return list(objections_to(self._use(node, scope), self._with_host))
+    def _judged(self, node: ir.Node, scope: Scope | None) -> tuple[Use, list[str]]:
+        use = self._use(node, scope)
+        return use, list(objections_to(use, self._with_host))
 
     def _use(self, node: ir.Node, scope: Scope | None) -> Use:
-        use = use_of(node, self.of, self._overridable, scope)
         data = node.inputs[0] if node.inputs else None
         inner = data not in self._inputs or node.outputs[0] not in self._outputs
-        use = replace(use, is_inner=inner)
+        use = use_of(node, self.of, self._overridable, scope, is_inner=inner)
         if self._promised is self.knowledge or not use.may_be_negative:
             return use
         there = self._promised.scopes.get(node.graph) if isinstance(node.graph, ir.Graph) else None

@@ -42,6 +42,7 @@ class AbstractValues:
     _known: dict[ir.Value, TensorValue] = field(default_factory=dict, init=False)
     _computed: dict[tuple[object, ...], list[TensorValue]] = field(default_factory=dict, init=False)
     _made: set[TensorValue] = field(default_factory=set, init=False)
+    _indices: dict[tuple[object, ...], TensorValue | None] = field(default_factory=dict, init=False)
 
     def __getitem__(self, value: ir.Value) -> TensorValue:
         known = self._known.get(value)
@@ -103,6 +104,16 @@ class AbstractValues:
 
         If they count ``from_zero``, none is negative. Returns None if nothing more is known.
         """
+        key = tensor, None if tensor in self._made else value, size, from_zero
+        if key not in self._indices:
+            index = self._indices[key] = self._as_index(value, tensor, size, from_zero=from_zero)
+            if tensor in self._made and index is not None:
+                self._made.add(index)
+        return self._indices[key]
+
+    def _as_index(
+        self, value: ir.Value, tensor: TensorValue, size: Term, *, from_zero: bool
+    ) -> TensorValue | None:
         if tensor.shape is None or tensor.constant is not None:
             return None
         end = min(self.scope.facts.interval(size)[1], size.within_axes()[1])

@@ -278,15 +278,21 @@ class Writer(Operators):
         dtype: ir.DataType | None,
         attributes: Attributes,
         *,
+        known: TensorValue | None = None,
         of_any_sign: bool = False,
     ) -> Request | None:
-        """Return a node with what is known of it, or None if the target takes every node."""
+        """Return a node with what is known of it, or None if the target takes every node.
+
+        ``known`` is the abstract value of the result if the graph has the node.
+        """
         if self._known is None:
             return None
-        known = self._known_of
-        (result,) = self._known.results(op, inputs, [dtype], attributes, known)
-        values = [None if v is None else known(v) for v in inputs]
-        return Request(op, inputs, dtype, attributes, values, result, self, known, of_any_sign)
+        of = self._known_of
+        result = known
+        if result is None or result.shape is None:
+            (result,) = self._known.results(op, inputs, [dtype], attributes, of)
+        values = [None if v is None else of(v) for v in inputs]
+        return Request(op, inputs, dtype, attributes, values, result, self, of, of_any_sign)
 
     def as_it_is(self, request: Request) -> ir.Value:
         """Write a node in no other form."""

@@ -1,8 +1,9 @@
 """How much work one proof may take: steps in terms, and Z3's work in steps. Time is never measured.
 
 A step is some 2.5 microseconds, in which Z3 does ``UNITS`` of its own units of work. So the steps
-for all sizes are half a minute, or 1.2 ms for each node if this is more: about three times what an
-optimization takes.
+for all sizes are at most half a minute, or 1.2 ms for each node if this is more. Of a large model
+without a proof it is about half of this, as its questions are ``UNANSWERED``: some three times what
+an optimization takes.
 """
 
 from __future__ import annotations
@@ -18,6 +19,12 @@ LARGE = 25_000
 """The nodes of both models above which the limits grow with them."""
 UNITS = 6
 """The units of Z3's work that cost a step."""
+UNANSWERED = 6
+"""By what the price of a question is multiplied in a proof for all sizes, if its limit ends it.
+
+The layers of a model ask alike questions: if some have no answer, the others have none, either. A
+proof that succeeds has answers to nearly all of its questions.
+"""
 QUESTION = 800
 """The steps that a question costs besides: Z3 is made anew for it."""
 
@@ -48,11 +55,13 @@ class Account:
     """The steps that one proof may still take, in all its judgements together.
 
     They are unlimited until the models are read. ``rest`` are the steps of what follows the proof
-    for all sizes.
+    for all sizes, and ``in_vain`` what unanswered questions cost more before: if the proof ends
+    without them, what follows has them.
     """
 
     left: float = math.inf
     rest: float = 0
+    in_vain: int = 0
 
     def open(self, effort: float) -> None:
         """Give the steps of a proof, once."""
@@ -61,7 +70,13 @@ class Account:
 
     def go_on(self) -> None:
         """Give the steps of what follows the proof for all sizes."""
-        self.left, self.rest = self.left + self.rest, 0
+        self.left, self.rest = self.left + self.rest + self.in_vain, 0
+
+    def charge_question(self, work: int, *, answered: bool) -> None:
+        """Take the steps of a question to Z3."""
+        more = 0 if answered or not self.rest else (UNANSWERED - 1) * work // UNITS
+        self.in_vain += more
+        self.charge(QUESTION + work // UNITS + more)
 
     def charge(self, count: int) -> None:
         """Take some steps; ProofSpentError if fewer are left."""

@@ -13,7 +13,6 @@ from typing import Any, Literal
 import z3
 
 from onnx_scatterx.proof.core.encoder import Encoder
-from onnx_scatterx.proof.core.limits import QUESTION, UNITS
 from onnx_scatterx.proof.core.logic import FALSE, TRUE, negation
 from onnx_scatterx.proof.core.terms import Term, present_table, walk
 from onnx_scatterx.proof.core.witnesses import Witnesses, coordinates
@@ -138,7 +137,7 @@ class Solver:
         result = solver.check()
         work = max(_work(solver) - before, 1000)
         self.spent += work
-        present_table().account.charge(QUESTION + work // UNITS)
+        present_table().account.charge_question(work, answered=result != z3.unknown)
         self.asked += 1
         if result == z3.unsat:
             return Decision("proven")

@@ -158,10 +158,12 @@ def _refused(
 ) -> tuple[Request | None, bool]:
     """Return a node that needs another form, and whether the target objects to it as it is."""
     value = node.outputs[0]
-    dtype, merges = scope.of(value).dtype, merged.ends(value, scope, w.target.max_rank)
+    known, merges = scope.of(value), merged.ends(value, scope, w.target.max_rank)
     given = {name: attribute.value for name, attribute in node.attributes.items()}
     inputs, of_any_sign = list(node.inputs), is_of_any_sign(node)
-    request = w.request(node.op_type, inputs, dtype, given, of_any_sign=of_any_sign)
+    request = w.request(
+        node.op_type, inputs, known.dtype, given, known=known, of_any_sign=of_any_sign
+    )
     if request is None:
         return None, False
     use, target = request.use, w.target
