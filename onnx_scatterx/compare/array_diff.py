@@ -177,6 +177,5 @@ def _kind(one: np.ndarray, other: np.ndarray, size: int) -> Kind:
 def _plain(value: object) -> object:
     """Return an element as a number or string of Python."""
     if isinstance(value, np.generic):
-        number = value.item()
-        return number if isinstance(number, (bool, int, float, complex, str)) else float(number)
+        return value.item()
     return value if isinstance(value, (bool, int, float, str)) else str(value)

@@ -104,9 +104,9 @@ def _with_slices_first(w: Writer, reshape: ir.Node, scope: Scope) -> bool:
     (x, whole) = (reshape.inputs[0], reshape.outputs[0]) if slices else (None, None)
     if x is None or whole is None or not is_operator(x.producer(), ("Conv",)):
         return False
-    shapes = [scope.of(v).static_shape for v in (x, whole)]
-    before, after = (list(_kept(shape or ())) for shape in shapes)
-    if None in shapes or [n for _, n in before] != [n for _, n in after]:
+    shapes = [scope.of(v).static_shape or () for v in (x, whole)]  # no axis of an unknown one
+    before, after = (list(_kept(shape)) for shape in shapes)
+    if [n for _, n in before] != [n for _, n in after]:
         return False
     moved = dict(zip((d for d, _ in after), (d for d, _ in before), strict=True))
     modified = False

@@ -76,12 +76,7 @@ def _is_harmless(found: Fusion, context: GraphContext) -> bool:
     start, limit, delta = found.first.inputs
 
     def is_at_least(value: ir.Value | None, least: int) -> bool:
-        if value is None:
-            return False
-        array = context.known.array(value)
-        if array is not None:
-            return bool((array >= least).all())
-        number = context.scope.of(value).scalar
+        number = None if value is None else context.scope.of(value).scalar
         return number is not None and context.scope.facts.is_nonnegative(number - least)
 
     bounds = ((start, 0), (limit, 0), (delta, 1))

@@ -64,6 +64,14 @@ def test_promises_that_cannot_be_kept() -> None:
         verify(model, model, assume=["w: exactly 3"])
 
 
+def test_type_of_a_value_that_only_a_run_shows() -> None:
+    """ONNX infers nothing of the operators of ONNX Runtime."""
+    text = READ % ("4", "float[4] v", "w = com.microsoft.Gelu(v) m = Greater(w, h)")
+    model = parse(text, more=', "com.microsoft": 1')
+    with pytest.raises(VerifyError, match="'w': it holds float, neither bools nor integers"):
+        verify(model, model, assume=["w: exactly 3"])
+
+
 def test_promise_about_a_value_that_both_models_lack() -> None:
     """What is done with a written model holds without the promises by which it was written."""
     text = READ % ("40", "int64[40] v", "m = Equal(v, c)")

@@ -145,9 +145,9 @@ def test_large_inputs_wait_in_a_file(tmp_path: Path) -> None:
 def test_large_tensors_stay_in_the_file(tmp_path: Path) -> None:
     """They are read again if somebody asks; a model of the caller keeps its own."""
     weights = np.arange(1 << 19, dtype=np.float32)
-    proto = parse("g (float[N] x) => (float[A] y, string[1] t) <string[1] s = {\"é\"}> {"
-                  " c = Constant <value_float = 2.0> () a = Mul (x, c) y = Add (a, w)"
-                  " t = Identity (s) }")  # fmt: skip
+    proto = parse("""g (float[N] x) => (float[A] y, string[1] t)
+        <string[1] s = {"é"}, float k = {2}>
+        { a = Mul (x, k) y = Add (a, w) t = Identity (s) }""")
     proto.graph.initializer.append(onnx.numpy_helper.from_array(weights, "w"))
     path = tmp_path / "m.onnx"
     onnx.save(proto, path)
@@ -155,12 +155,17 @@ def test_large_tensors_stay_in_the_file(tmp_path: Path) -> None:
     lighten(model, lambda: load(path))
     tensors = {name: v.const_value for name, v in model.graph.initializers.items()}
     assert isinstance(tensors["w"], ir.LazyTensor)
+    assert isinstance(tensors["k"], ir.Tensor)
     assert np.array_equal(tensors["w"].numpy(), weights)
     mine = load(path)
     text, again = tensors["s"], mine.graph.initializers["s"].const_value
     assert text is not None
     assert again is not None
     assert text.numpy().tolist() == again.numpy().tolist()
+    outside = ir.ExternalTensor("d", 0, 4, ir.DataType.FLOAT, shape=ir.Shape([1]), name="w")
+    model.graph.initializers["w"].const_value = outside
+    lighten(model, lambda: load(path))
+    assert model.graph.initializers["w"].const_value is outside
     own = mine.graph.initializers["w"].const_value
     found = verify(mine, path, samples=1)
     assert found.same

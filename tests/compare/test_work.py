@@ -6,7 +6,7 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.compare.refusals import Farthest, Refusals
+from onnx_scatterx.compare.refusals import Farthest, Refusals, numbers_in
 from onnx_scatterx.compare.verifying import verify
 from onnx_scatterx.compare.work import LEAST_DRAWS, draws_for, steps
 from tests.compare.first_difference import parse
@@ -115,6 +115,10 @@ def test_the_farthest_refusal_is_followed() -> None:
     assert next(farthest.proposals()) == {"N": 192, "M": 1}
     farthest.add("Name:'a' wants 5", {"N": 7, "M": 7})  # not as far
     assert next(farthest.proposals()) == {"N": 192, "M": 1}
+
+
+def test_numbers_of_a_refusal_that_may_be_sizes() -> None:
+    assert numbers_in("Name:'l.77' 1 of 65535 by 65537, not -1") == [2, 65535, 65536]
 
 
 def test_dims_of_one_name_may_differ_if_nothing_else_runs() -> None:

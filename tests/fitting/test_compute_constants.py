@@ -74,6 +74,7 @@ def test_what_is_too_large_is_kept_and_named() -> None:
         ("e = Erf (w)  f = Exp (e)  g = Relu (f)  h = Mul (y, g)", ["Mul"]),
         ("e = Exp (w)  f = Erf (e)  g = Neg (e)  k = Mul (y, g)  h = Mul (k, f)",
          ["Exp", "Mul", "Mul", "Neg"]),
+        ("e = Erf (w)  f = Clip (e, , half)  h = Mul (y, f)", ["Mul"]),
         ("e = Exp (w)  h = Mul (y, e)", ["Exp", "Mul"]),
         ("e = Erf (v)  h = Mul (y, e)", ["Erf", "Mul"]),  # an input may take the place of v
         ("e = Erf (x)  f = Exp (e)  h = Mul (y, f)", ["Erf", "Exp", "Mul"]),
@@ -84,7 +85,8 @@ def test_what_is_too_large_is_kept_and_named() -> None:
 )  # fmt: skip
 def test_which_chains_are_computed(chain: str, left: list[str]) -> None:
     model, result = optimized(f"""g (float[4] x, float[1] u, float[4] v) => (float[4] h)
-        <int64[1, 1] i = {{1}}, float[4] w = {{-2, 0, 0.3, 5}}, float[4] v = {{1, 2, 3, 4}}> {{
+        <int64[1, 1] i = {{1}}, float[4] w = {{-2, 0, 0.3, 5}}, float[4] v = {{1, 2, 3, 4}},
+         float half = {{0.5}}> {{
             y = ScatterND (x, i, u)  {chain} }}""")
     assert [op for op in operators(result) if op not in ("Concat", "Slice")] == left
     assert_same(model, result.model, [{n: sample("float32", s) for n, s in (("x", 4), ("u", 1))}])

@@ -67,6 +67,15 @@ def without_a_process(op: str, case: integers.Case) -> list[np.ndarray] | None:
     return followed(model.graph[0], dict(zip(names, arrays, strict=True)), scope)
 
 
+def test_zeros_that_are_moved_keep_their_sign() -> None:
+    """Of a Where, ONNX Runtime decides about the sign: it is run."""
+    zero, yes = np.float32([-0.0]), np.array([True])
+    moved = without_a_process("Reshape", ([zero, np.int64([1, 1])], {}))
+    assert moved is not None
+    assert np.signbit(moved[0]).tolist() == [[True]]
+    assert without_a_process("Where", ([yes, zero, zero], {})) is None
+
+
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("op", sorted(EXACT - NOT_FOLLOWED))
 def test_as_onnx_runtime_computes_it(op: str, monkeypatch: pytest.MonkeyPatch) -> None:

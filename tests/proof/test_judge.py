@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnx
 import pytest
 
@@ -23,7 +24,9 @@ from onnx_scatterx.proof.core.terms import (
 )
 from onnx_scatterx.proof.core.witnesses import Witnesses, coordinates
 from onnx_scatterx.proof.core.world import World
+from onnx_scatterx.proof.declarations import InputClause
 from onnx_scatterx.proof.operators.gathers import in_range
+from onnx_scatterx.proof.trials import _flavours
 from tests.helpers.support import parse
 
 FOLDER = Path(onnx_scatterx.__file__).parent / "proof"
@@ -239,6 +242,26 @@ def test_a_coordinate_never_becomes_a_fact() -> None:
     told.attach(other, [], logic.at_most(point, other))
     assert all(not coordinates(fact) for fact in told.facts_for([logic.at_most(other, size)]))
     assert not world.solver.follows(logic.below(arithmetic.ZERO, size))
+
+
+def test_what_was_decided_is_known_while_a_question_is_asked() -> None:
+    world, size = World(), variable("size n", 0, 9)
+    is_small, is_one = (logic.at_most(size, arithmetic.integer(n)) for n in (3, 1))
+    world.solver.assume(is_small)
+    assert world.decide(is_small)
+    world.solver.collecting = True
+    assert (world.decide(is_small), world.decide(is_one)) == (True, None)
+
+
+def test_floats_of_trials_are_small_and_large() -> None:
+    rng = np.random.default_rng(0)
+    few, many = (float(f.draw(rng, (99,), "float32").std()) for f in _flavours({}))
+    assert few < 2 < 500 < many
+
+
+def test_how_sizes_are_printed() -> None:
+    assert str(InputClause("N", ">=", 1)) == "N >= 1"
+    assert str(InputClause(("x", 1), "==", 2, 8)) == "x[1] % 8 == 2"
 
 
 @pytest.mark.slow

@@ -56,6 +56,21 @@ def test_a_function_in_both_models() -> None:
         assert prove(one, other).kind == kind
 
 
+def test_a_scatterx_within_a_branch() -> None:
+    """The branches are alike, and their functions differ."""
+    text = SCATTERX.replace("float[1] u) =>", "float[1] u, bool c) =>")
+    text = text.replace("y = ", "y = If (c) <then_branch = t () => (float[4] s) { s = ")
+    text = text.replace(
+        "(x, i, u) }",
+        "(x, i, u) }, else_branch = e () => (float[4] r) { r = Neg (x) }> }",
+    )
+    one, other = (
+        onnx.parser.parse_model(text.replace("BODY", f"b = {op}(a)")) for op in ("Neg", "Abs")
+    )
+    (verdict,) = prove(one, other).outputs.values()
+    assert (verdict.kind, verdict.why) == ("unknown", "ScatterX within a subgraph")
+
+
 def test_a_domain_without_a_kernel() -> None:
     """The library has the first eight domains; in others, a function of this name always runs."""
     model = onnx.parser.parse_model(SCATTERX.replace("BODY", "b = Neg(a)"))

@@ -149,6 +149,15 @@ def test_quotients_of_coordinates_have_a_table() -> None:
     assert table.tolist() == [0, 0, 1, 1, 2, 2, 3]
 
 
+def test_what_a_sum_and_a_condition_are_to_themselves() -> None:
+    total = arithmetic.add(variable("n", 1, 6), variable("m", 1, 6))
+    assert arithmetic.divide(total, total) is arithmetic.ONE
+    assert arithmetic.modulo(total, total) is arithmetic.ZERO
+    is_small = logic.at_most(total, arithmetic.integer(5))
+    assert logic.both(is_small, logic.negation(is_small)) is logic.FALSE
+    assert logic.either(is_small, logic.negation(is_small)) is logic.TRUE
+
+
 KINDS: dict[str, Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]] = {
     "int64": lambda rng, shape: rng.integers(-2, 2, shape),
     "float32": lambda rng, shape: rng.choice(f32([0, -0.0, np.nan, 1]), shape),

@@ -21,6 +21,7 @@ from onnx_scatterx.doors.batch.workers import Task, failed
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.engine.device.violations import Violation
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.tell.inquiry import Inquiry, Optimized
 from onnx_scatterx.tell.report import Report
 from onnx_scatterx.theory.conventions import pytorch
 
@@ -116,6 +117,29 @@ def test_threads_and_a_list_of_paths(zoo: Path, tmp_path: Path) -> None:
     content = json.loads(summary.to_json())
     assert content["schema"] == 1
     assert content["models"][0]["source"] == str(paths[0])
+
+
+def test_a_model_that_differs_is_not_written(
+    zoo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = Inquiry.optimized
+
+    def wrong(asked: Inquiry, **options: Any) -> Optimized:
+        result = right(asked, **options)
+        nodes = result.model.graph.node
+        nodes[-1].input[1], nodes[-1].input[0] = nodes[-1].input[0], nodes[-1].input[1]
+        return result
+
+    monkeypatch.setattr(Inquiry, "optimized", wrong)
+    out = tmp_path / "out"
+    with ThreadPoolExecutor(1) as threads:
+        paths, checks = [zoo / "a.onnx"], {"samples": 1}
+        summary = onnx_scatterx.optimize_many(paths, out, executor=threads, verify=checks)
+    (outcome,) = summary.outcomes
+    assert (outcome.same, outcome.error) == (False, None)
+    assert outcome.report is not None
+    assert not outcome.report.advice
+    assert not list(out.rglob("*.onnx"))
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="no signals of a thread")

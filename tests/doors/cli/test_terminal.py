@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from onnx_scatterx.doors.cli import main
+from onnx_scatterx.doors.cli.output import show
 from tests.doors.cli.terminal import ESCAPES, as_terminal
 from tests.helpers.commands import KV, MODELS, saved
 
@@ -30,6 +31,12 @@ def test_colors(
     monkeypatch.setenv("NO_COLOR", "1")
     assert main(["inspect", KV]) == 0
     assert "\x1b[" not in capsys.readouterr().out
+
+
+def test_a_line_stays_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """A name may have tabs and breaks."""
+    show("a\tb\nc")
+    assert capsys.readouterr().out == "a\\tb\\nc\n"
 
 
 def test_a_pipe_gets_tabs_and_no_escapes(capsys: pytest.CaptureFixture[str]) -> None:
