@@ -119,7 +119,8 @@ def rewritten(job: Job) -> Job:
     """Run the pipeline on a job, within a budget; return the job with the best result.
 
     Another run has a job of its own, with a copy of the model as it was given. The model of the
-    first job is changed: the returned job has it. A model without scatters is fitted to a device, too.
+    first job is changed: the returned job has it. A model without scatters is fitted to a device,
+    too.
     """
     if job.original is None and (may_run_again(job) or any(runs(step, job) for step in PREPARING)):
         job.original = partial(cloned, cloned(job.model))
