@@ -14,7 +14,6 @@ from onnx_scatterx.tell.entries import (
     GatherReport,
     ScatterReport,
 )
-from onnx_scatterx.tell.entry_lines import by_text
 from onnx_scatterx.tell.kept_advice import Advice, counted, without_parts
 from onnx_scatterx.tell.outcome import outcome
 from onnx_scatterx.tell.refused import is_error, left_lines, refused_lines
@@ -232,25 +231,6 @@ class Report(ShownInTables):
         if self.needs_runtime is not None:
             lines.append(f"needs ONNX Runtime {self.needs_runtime} or newer")
         return lines
-
-    def fixed_lines(self) -> list[str]:
-        """Return in a line which sizes were fixed."""
-        sizes = ", ".join(f"{name} = {number}" for name, number in self.fixed)
-        verb = "would be fixed" if self.planned else "fixed"
-        return [f"sizes {verb}: {sizes}"] if sizes else []
-
-    def size_lines(self) -> list[str]:
-        """Return in a line how sizes get numbers, if the target wants some that the model lacks."""
-        if not self.to_fix:
-            return []
-        letter = ", with a number for each N" if "=N" in self.to_fix or ":N" in self.to_fix else ""
-        where = f" ({self.places})" if self.places else ""
-        told = f"the target {self.target} wants all sizes as numbers: add {self.to_fix}"
-        return [f"{told}{letter}{where}"]
-
-    def runtime_lines(self) -> list[str]:
-        """Return in lines why ONNX Runtime may compute other values, and of which nodes."""
-        return by_text((e.node, why) for e in self.entries for why in e.in_onnxruntime)
 
     @property
     def growth(self) -> str:

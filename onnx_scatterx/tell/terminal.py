@@ -10,6 +10,7 @@ from onnx_scatterx.grouping import grouped
 from onnx_scatterx.operators import SCATTERS
 from onnx_scatterx.tell.entries import STYLES, Action, Entry, legend
 from onnx_scatterx.tell.entry_lines import duplicate_lines, move_lines, zero_lines
+from onnx_scatterx.tell.fact_lines import fixed_lines, runtime_lines, size_lines
 from onnx_scatterx.tell.kept_advice import Advice, without_parts
 from onnx_scatterx.tell.outcome import outcome
 from onnx_scatterx.tell.rendering import Group, TextTable
@@ -85,13 +86,13 @@ def _matters(report: Report, whole: bool) -> list[list[str]]:
         [changed] if changed else [],
         report.standard_lines(),
         report.opset_lines(),
-        report.fixed_lines(),
+        fixed_lines(report),
         ["assumed:", *(f"  {fact}" for fact in report.assumptions)] if report.assumptions else [],
         move_lines(report.scatters) if whole else [],
         duplicate_lines(report.scatters),
         zero_lines(report.entries, planned=report.planned),
-        report.runtime_lines(),
-        [] if report.advice else report.size_lines(),  # advice says it, with numbers
+        runtime_lines(report),
+        [] if report.advice else size_lines(report),  # advice says it, with numbers
         report.violation_lines() if whole else report.left_lines(),
     ]
 
