@@ -12,6 +12,7 @@ from onnx_scatterx.tell.entries import STYLES, Action, Entry, legend
 from onnx_scatterx.tell.entry_lines import duplicate_lines, move_lines, zero_lines
 from onnx_scatterx.tell.kept_advice import Advice, without_parts
 from onnx_scatterx.tell.outcome import outcome
+from onnx_scatterx.tell.refused import left_lines
 from onnx_scatterx.tell.rendering import Group, TextTable
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def _matters(report: Report, whole: bool) -> list[list[str]]:
         zero_lines(report.entries, planned=report.planned),
         report.runtime_lines(),
         [] if report.advice else report.size_lines(),  # advice says it, with numbers
-        report.violation_lines() if whole else report.left_lines(),
+        report.violation_lines() if whole else left_lines(report),
     ]
 
 

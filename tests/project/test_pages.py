@@ -233,7 +233,7 @@ def test_no_page_is_named_where_there_may_be_no_clone() -> None:
             if isinstance(node, ast.Expr)
         }
         texts = (n for n in ast.walk(tree) if isinstance(n, ast.Constant) and id(n) not in alone)
-        named += [f"{path}: {n.value}" for n in texts if "docs/" in str(n.value)]
+        named += [f"{path}: {n.value!r}" for n in texts if "docs/" in str(n.value)]
     assert named == []
 
 
