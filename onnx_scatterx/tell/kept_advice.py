@@ -34,7 +34,8 @@ class Advice:
     target takes the kept nodes. ``verb`` says what the commands do: the nodes are removed, the
     sizes fixed, the result is smaller. ``too_large`` are commands that write a dense form with a
     larger tensor than the target allows: they are known, and not proposed. ``is_together`` says
-    that the command removes nodes for which other advice has a command, too.
+    that the command removes nodes for which other advice has a command, too. ``instead`` is what to
+    write in the module, for those who cannot do what the commands ask for.
     """
 
     nodes: tuple[str, ...]
@@ -46,6 +47,7 @@ class Advice:
     is_taken: bool = False
     too_large: tuple[Way, ...] = ()
     is_together: bool = False
+    instead: str = ""
 
     @property
     def has_action(self) -> bool:
@@ -81,6 +83,11 @@ class Advice:
           removed by:
             onnx-scatterx optimize m.onnx -o o.onnx --fix b=1
               or your own number
+        >>> none = Advice(("y",), "unknown", "a size", instead="in place of b: a")
+        >>> print(*none.lines(), sep="\n")
+        y is kept: unknown
+          no option that was tried removes it; missing: a size
+          or in the module, in place of b: a
         >>> text = refused_text("Erf", "npu takes no Erf", ("y", "z"))
         >>> print(*Advice(("y", "z"), text, "a compiler", is_violation=True).lines(), sep="\n")
         not taken: npu takes no Erf (2): y, z
@@ -107,18 +114,18 @@ class Advice:
                 f"{self.too_large[0].condition}",
                 f"keep {them} on the host, or use fewer positions or updates",
             ]
+        instead = [f"or in the module, {self.instead}"] if self.instead else []
         if not self.ways:
-            return [f"no option that was tried removes {them}"]
+            return [f"no option that was tried removes {them}", *instead]
         lines = []
         for i, way in enumerate(self.ways):
             lines += ["or by:" if i else f"{self.verb} by:", *(f"  {line}" for line in way.lines())]
-        return lines
+        return lines + instead
 
     def to_dict(self) -> dict[str, Any]:
         """Return the advice as plain data."""
-        return plain_fields(
-            self, "nodes why missing ways is_violation is_taken too_large is_together"
-        )
+        behind = "is_violation is_taken too_large is_together instead"
+        return plain_fields(self, f"nodes why missing ways {behind}")
 
 
 def without_parts(advice: Sequence[Advice]) -> list[Advice]:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from onnx_scatterx.engine.device import Violation, by_reason
 from onnx_scatterx.options import Strict
-from onnx_scatterx.tell.kept_advice import counted, refused_text
+from onnx_scatterx.tell.kept_advice import counted, refused_text, without_parts
+
+if TYPE_CHECKING:
+    from onnx_scatterx.tell.report import Report
 
 
 def is_error(violation: Violation, strict: Strict) -> bool:
@@ -31,14 +35,28 @@ def refused_lines(violations: Sequence[Violation], target: str, kept: int | None
     return _listed(violations, target, f"{_counted(refused)} of the target {target}{more}:")
 
 
-def left_lines(violations: Sequence[Violation], target: str, above: str) -> list[str]:
+def left_lines(report: Report) -> list[str]:
+    """Return what is left of the violations after the commands of the advice, in lines.
+
+    No line if the target wants numbers, and it is not known what is left at numbers.
+    """
+    if report.left is None:
+        return [] if report.to_fix else report.violation_lines()
+    acts = sum(advice.has_action for advice in without_parts(report.advice))
+    refused = any(not violation.is_taken for violation in report.violations)
+    if not acts or not refused or report.left == report.violations:
+        return report.violation_lines()
+    return _left_by(report.left, report.target, f"command{'s' * (acts > 1)} above")
+
+
+def _left_by(violations: Sequence[Violation], target: str, above: str) -> list[str]:
     r"""Return which violations of a target are left by the commands ``above``, in lines.
 
     >>> left = Violation("y", "Erf", "main", "npu takes no Erf")
-    >>> print(*left_lines([left], "npu", "command above"), sep="\n")
+    >>> print(*_left_by([left], "npu", "command above"), sep="\n")
     1 violation of the target npu is left by the command above:
       y (Erf): npu takes no Erf
-    >>> left_lines([], "npu", "commands above")
+    >>> _left_by([], "npu", "commands above")
     ['no violation of the target npu is left by the commands above']
     """
     refused = [v for v in violations if not v.is_taken]

@@ -14,9 +14,9 @@ from onnx_scatterx.tell.entries import (
     GatherReport,
     ScatterReport,
 )
-from onnx_scatterx.tell.kept_advice import Advice, counted, without_parts
+from onnx_scatterx.tell.kept_advice import Advice, counted
 from onnx_scatterx.tell.outcome import outcome
-from onnx_scatterx.tell.refused import is_error, left_lines, refused_lines
+from onnx_scatterx.tell.refused import is_error, refused_lines
 from onnx_scatterx.tell.rendering import ShownInTables
 from onnx_scatterx.text import as_json, plain_fields, visible
 
@@ -127,7 +127,9 @@ class Report(ShownInTables):
         behind += " zeros packed"
         return {
             "schema": SCHEMA,
-            **plain_fields(self, "target planned strict_met scatters removed native by_standard"),
+            **plain_fields(self, "target planned"),
+            "strict_met": not self.unmet(True) if self.has_profile else None,
+            **plain_fields(self, "scatters removed native by_standard"),
             **(plain_fields(self, "gathers gathers_removed") if self.with_gathers else {}),
             "nodes": {"before": self.nodes_before, "after": self.nodes_after},
             "ops": {"before": dict(self.ops_before), "after": dict(self.ops_after)},
@@ -252,11 +254,6 @@ class Report(ShownInTables):
         kept = any(entry.action is Action.KEPT for entry in self.entries)
         return kept or bool(self.to_fix or self.unmet("taken"))
 
-    @property
-    def strict_met(self) -> bool | None:
-        """Whether the result meets ``--strict``; None if the target does not list what it takes."""
-        return None if not self.has_profile else not self.unmet(True)
-
     def unmet(self, strict: Strict) -> list[str]:
         """Return the violations that are an error, in the lines of ``violation_lines``."""
         given = [v for v in self.violations if is_error(v, strict)]
@@ -268,20 +265,6 @@ class Report(ShownInTables):
         Scatters come first. A line names two nodes; ``violations`` has all of them.
         """
         return refused_lines(self.violations, self.target, self.violations_if_kept)
-
-    def left_lines(self) -> list[str]:
-        """Return what is left of ``violation_lines`` after the commands of ``advice``, in lines.
-
-        No line if the target wants numbers, and it is not known what is left at numbers.
-        """
-        if self.left is None:
-            return [] if self.to_fix else self.violation_lines()
-        acts = sum(advice.has_action for advice in without_parts(self.advice))
-        if not acts or self.left == self.violations:
-            return self.violation_lines()
-        refused = any(not violation.is_taken for violation in self.violations)
-        above = f"command{'s' * (acts > 1)} above"
-        return left_lines(self.left, self.target, above) if refused else self.violation_lines()
 
 
 def may_advise(report: Report) -> bool:

@@ -13,6 +13,7 @@ from onnx_scatterx.tell.entry_lines import duplicate_lines, move_lines, zero_lin
 from onnx_scatterx.tell.fact_lines import fixed_lines, runtime_lines, size_lines
 from onnx_scatterx.tell.kept_advice import Advice, without_parts
 from onnx_scatterx.tell.outcome import outcome
+from onnx_scatterx.tell.refused import left_lines
 from onnx_scatterx.tell.rendering import Group, TextTable
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def _matters(report: Report, whole: bool) -> list[list[str]]:
         zero_lines(report.entries, planned=report.planned),
         runtime_lines(report),
         [] if report.advice else size_lines(report),  # advice says it, with numbers
-        report.violation_lines() if whole else report.left_lines(),
+        report.violation_lines() if whole else left_lines(report),
     ]
 
 

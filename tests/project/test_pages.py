@@ -1,5 +1,6 @@
 """The pages of docs and the README: each block is run or read, and prints what stands there."""
 
+import ast
 import json
 import re
 import tomllib
@@ -14,6 +15,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.targets import target_of
 from onnx_scatterx.text.reasons import Reason
+from onnx_scatterx.text.recipes import RECIPES
 from tests.helpers.documented import follow
 
 ROOT = Path(__file__).parents[2]
@@ -208,6 +210,31 @@ def test_the_module_is_that_of_the_repository() -> None:
     text = (ROOT / "docs/quick_start.md").read_text(encoding="utf-8")
     (module,) = re.findall(r"^class Letterbox.*?return canvas\n", text, re.M | re.S)
     assert module in (ROOT / "models" / "sources.py").read_text(encoding="utf-8")
+
+
+def test_what_to_write_in_the_module_is_what_is_printed() -> None:
+    text = (ROOT / "docs/kept_scatters.md").read_text(encoding="utf-8")
+    table = text.partition("| instead of | write |\n|---|---|\n")[2].partition("\n\n")[0]
+    told = [
+        re.findall(r"\| (.*?) \| (.*?) \|", row)[0] for row in table.replace("`", "").splitlines()
+    ]
+    assert told == [(each.instead_of, each.write) for each in RECIPES.values()]
+
+
+def test_no_page_is_named_where_there_may_be_no_clone() -> None:
+    """An installed package has no pages: no text of it that may be printed names one."""
+    named = []
+    for path in (ROOT / "onnx_scatterx").rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        alone = {
+            id(node.value)
+            for body in (getattr(n, "body", []) for n in ast.walk(tree))
+            for node in (body if isinstance(body, list) else [])
+            if isinstance(node, ast.Expr)
+        }
+        texts = (n for n in ast.walk(tree) if isinstance(n, ast.Constant) and id(n) not in alone)
+        named += [f"{path}: {n.value!r}" for n in texts if "docs/" in str(n.value)]
+    assert named == []
 
 
 def test_every_reason_is_there() -> None:

@@ -91,7 +91,11 @@ REPORT = Report(
     fixed=(("N", 4),),
     to_fix="--fix N=4",
     has_profile=True,
-    advice=(Advice(("n",), "why", "missing", (Way("x", "y", ("z",)),), too_large=(Way("x"),)),),
+    advice=(
+        Advice(
+            ("n",), "why", "missing", (Way("x", "y", ("z",)),), too_large=(Way("x"),), instead="z"
+        ),
+    ),
     by_standard=2,
     cache_pairs=(("past", "present"),),
 )

@@ -13,7 +13,7 @@ from onnx_scatterx.graphs import all_nodes, called_function, is_scatterx_domain
 from onnx_scatterx.targets import check_profile
 
 _TEXT = """\
-# What {name} takes: use it as `--target {name}.toml`. docs/targets.md explains all keys.
+# What {name} takes: use it as `--target {name}.toml`.
 name = {quoted}
 {numbers}
 operators = [  # Constant is what a model stores; remove it if the compiler does not take it
@@ -25,7 +25,7 @@ operators = [  # Constant is what a model stores; remove it if the compiler does
 # steps = false              # no step other than 1
 # [limits.Pad]
 # no_types = ["int64"]       # no such elements
-# An editor completes the keys by the schema that `onnx-scatterx targets --schema` prints.
+# An editor completes all keys by the schema that `onnx-scatterx targets --schema` prints.
 """
 _NUMBERS = {
     "static_only": ("true", "all sizes must be numbers"),
@@ -65,7 +65,7 @@ def new_profile(
     operator.
 
     >>> print(new_profile("npu", ["Concat", "Add"]).split("# Uses")[0])
-    # What npu takes: use it as `--target npu.toml`. docs/targets.md explains all keys.
+    # What npu takes: use it as `--target npu.toml`.
     name = "npu"
     # static_only = true         # all sizes must be numbers
     # max_rank = 5               # the most dims of a tensor

@@ -19,7 +19,6 @@ from onnx_scatterx.targets import BASES, Target, target_from, target_of
 from onnx_scatterx.tell.advice.price import Price
 from onnx_scatterx.text import Missing
 
-_PAGE = "docs/kept_scatters.md"  # for who cannot do what is proposed
 _ONCE = "no other numbers were tried"
 _WORDS = {
     "nonnegative": "no element of {!r} is negative",
@@ -193,9 +192,7 @@ class Change:
         if self.deterministic:
             parts.append("the last update wins")
         if self.added:
-            parts.append(
-                f"if your compiler has {Missing(self.added, '').listed}; otherwise: {_PAGE}"
-            )
+            parts.append(f"if your compiler has {Missing(self.added, '').listed}")
         if self.max_rank:
             parts.append(f"if your compiler takes {self.max_rank} dims")
         return "; ".join(parts)

@@ -13,7 +13,9 @@ from onnx_scatterx.tell.advice.change import Command, Found
 from onnx_scatterx.tell.advice.price import Price, largest
 from onnx_scatterx.tell.advice.together import together
 from onnx_scatterx.tell.builder import NodeRecord
+from onnx_scatterx.tell.entries import ScatterReport
 from onnx_scatterx.tell.kept_advice import Advice, Way, refused_text
+from onnx_scatterx.text import recipe
 
 if TYPE_CHECKING:
     from onnx_scatterx.tell.advice.search import Search
@@ -62,7 +64,10 @@ def about_all(search: Search, given: Command, again: Again) -> Iterator[Advice]:
     kept = (record.entry.node for record in search.stuck if search.key(record) in found.keys)
     refused = (nodes for key, nodes in search.refused.items() if key in found.keys)
     nodes = tuple(dict.fromkeys((*kept, *chain.from_iterable(refused))))
-    yield Advice(nodes, "one command removes all of these", "", ways, is_together=True)
+    there = [record for record in search.stuck if search.key(record) in found.keys]
+    instead = _instead(there, search) if found.found.change.asks else ""
+    why = "one command removes all of these"
+    yield Advice(nodes, why, "", ways, is_together=True, instead=instead)
 
 
 def about_kept(search: Search, given: Command, again: Again) -> Iterator[Advice]:
@@ -78,7 +83,20 @@ def about_kept(search: Search, given: Command, again: Again) -> Iterator[Advice]
         nodes = tuple(record.entry.node for record in records)
         why, missing = _reasons(records, search)
         large, ways = commands.priced(large), commands.priced(ways)
-        yield Advice(nodes, why, missing, ways, is_taken=is_taken, too_large=large)
+        instead = "" if is_taken or large else _instead(records, search)
+        yield Advice(nodes, why, missing, ways, is_taken=is_taken, too_large=large, instead=instead)
+
+
+def _instead(records: Sequence[NodeRecord], search: Search) -> str:
+    """Return what to write in the module, if each command asks for something; empty: not known."""
+    told = []
+    for record in records:
+        ways, refusal = search.ways.get(search.key(record), ()), search.refusal(record)
+        asks = all(way.change.asks for way in ways)
+        if asks and refusal is not None and isinstance(record.entry, ScatterReport):
+            known = recipe(refusal.reason, record.entry.reduction)
+            told += [] if known is None else [str(known)]
+    return "; ".join(dict.fromkeys(told))
 
 
 def _reasons(records: Sequence[NodeRecord], search: Search) -> tuple[str, str]:

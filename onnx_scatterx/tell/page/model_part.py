@@ -18,6 +18,7 @@ from onnx_scatterx.tell.outcome import outcome
 from onnx_scatterx.tell.page.environment import Figure, Figures
 from onnx_scatterx.tell.page.map_figure import graph_figure, map_figures
 from onnx_scatterx.tell.page.to_do import Task, to_do
+from onnx_scatterx.tell.refused import left_lines
 from onnx_scatterx.tell.report import Report
 from onnx_scatterx.tell.sketch import Excerpt
 
@@ -194,6 +195,13 @@ class ModelPart:
     def outcome(self) -> str:
         """Whether the target takes all of the result, or what is left, in one sentence."""
         return outcome(self.report)
+
+    @property
+    def left(self) -> str:
+        """How many violations the commands leave, in one sentence; empty if no command helps."""
+        report = self.report
+        is_less = report.left is not None and report.left != report.violations
+        return left_lines(report)[0].rstrip(":") if is_less and report.advice else ""
 
     @property
     def colliding(self) -> dict[str, list[Card]]:
