@@ -30,7 +30,7 @@ def written(text: str, avoid: list[str], *feeds: Feed, opset: int = 18) -> bool:
     return not any(violation.op in avoid for violation in result.report.violations)
 
 
-@examples(100)
+@examples(40)
 @given(st.data())
 def test_integers_and_a_constant(data: st.DataObject) -> None:
     draw = data.draw
@@ -55,7 +55,7 @@ def test_integers_and_a_constant(data: st.DataObject) -> None:
     assert is_taken or len(set(avoid)) > 1
 
 
-@examples(60)
+@examples(30)
 @given(st.data())
 def test_largest_smallest_and_sum(data: st.DataObject) -> None:
     """Of an axis of any length, by TopK, halves, sums or products."""
@@ -84,7 +84,7 @@ MOVED = {
 }
 
 
-@examples(80)
+@examples(40)
 @given(st.data())
 def test_moves(data: st.DataObject) -> None:
     """Gathers by each other, a Slice by a Gather, and a Pad of an axis of unknown size."""

@@ -3,7 +3,7 @@
     x[1::2]          =   the first element of each row of x[1:], which is cut into rows of 2; if
                          the rank would be too large, the other axes are merged
     x[::-1]          =   Gather(x, [n - 1, ..., 0]), and x[2:4] = Gather(x, [2, 3])
-    Expand(x, s)     =   Tile(x, s / shape of x)
+    Expand(x, s)     =   Tile(x, s / shape of x), and x + zeros of shape s for integers
     Where(c, a, b)   =   Where of c, a and b, each expanded to the shape of the result
 
 They hold if the sizes are known numbers. No Reshape is written with a 0, which copies a size:
@@ -152,6 +152,14 @@ def tile(request: Request) -> ir.Value:
         x = request.reshape(x, [*lead, *shape])  # no 0: none in the result
     counts = [n // own for n, own in zip(result, (*lead, *shape), strict=True)]
     return w.node("Tile", [x, w.constant(counts)], dtype)
+
+
+def added(request: Request) -> ir.Value:
+    """Add zeros of the new shape to integers."""
+    dtype, sizes = request.kind, request.sizes
+    require(dtype in (ir.DataType.INT32, ir.DataType.INT64), math.prod(sizes) <= _MOST)
+    zeros = request.writer.constant(np.zeros(sizes, dtype.numpy()), dtype)
+    return request.writer.node("Add", [request.input(0), zeros], dtype)
 
 
 def expanded_where(request: Request) -> ir.Value:
