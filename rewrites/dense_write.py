@@ -74,5 +74,8 @@ def _rows(search: Search) -> ir.Value:
     updates = w.node("Add", [updates, numbers.vector(layout.positions)], _INT64)
     updates = w.axes("Unsqueeze", updates, _INT64, [1 + d for d in range(search.behind)])
     rows = w.node("Where", [hit, updates, line], _INT64)
-    w.note_index(rows, layout.positions + layout.updates + search.padded, from_zero=True)
-    return w.reduce("ReduceMax", rows, _INT64, search.ahead + 1)
+    count = layout.positions + layout.updates + search.padded
+    w.note_index(rows, count, from_zero=True)
+    last = w.reduce("ReduceMax", rows, _INT64, search.ahead + 1)
+    w.note_index(last, layout.positions + layout.updates, from_zero=True)
+    return last

@@ -56,7 +56,7 @@ def test_a_chip_of_few_operators() -> None:
     assert_same(model, result.model, [drawn(seed) for seed in range(3)])
 
 
-@examples(25)
+@examples(15)
 @given(
     st.one_of(scatter_nd(), scatter_elements()), st.lists(st.sampled_from(MORE.split()), max_size=6)
 )

@@ -148,8 +148,11 @@ def has_other_forms(node: ir.Node) -> bool:
 
 def attempted(form: Form, request: Request) -> ir.Value | None:
     """Write a form of a node, or return None if the target takes no such form of it."""
+    fragment = request.writer.fragment
+    mark = fragment.mark
     with suppress(NotKnownError):
         return form(request)
+    fragment.forget(mark)
     return None
 
 
