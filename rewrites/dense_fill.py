@@ -22,6 +22,7 @@ from onnx_scatterx.engine.rules import (
     Scatter,
     ScatterRule,
     granted,
+    term,
 )
 from onnx_scatterx.rewrites.helpers.search import (
     Search,
@@ -50,5 +51,7 @@ def _hit(search: Search) -> ir.Value:
     """Write which positions are updated, [P] if all rows of the data share their indices."""
     w = search.context.writer
     matched, _ = matches(search, padded=search.padded)
-    hit = w.reduce("ReduceMax", w.cast(matched, _BOOL, _INT32), _INT32, search.ahead + 1)
+    ones = w.cast(matched, _BOOL, _INT32)
+    w.note_index(ones, term(2), from_zero=True)
+    hit = w.reduce("ReduceMax", ones, _INT32, search.ahead + 1)
     return w.cast(hit, _INT32, _BOOL)

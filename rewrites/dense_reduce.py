@@ -14,7 +14,8 @@ added as int64. If the sum may pass 2^53, the halves of ``u = 2^32 h + l``, ``0 
 added apart. CumSum wraps, and is taken if that is fewer nodes. There is no such operator for
 products (and ONNX Runtime's ReduceProd does not wrap as products of integers do):
 they are written update by update, ``y = Where(i[k] == Range(P), y * u[k], y)``, if there is a known
-number of at most 16. Products of float16 are kept, as runtimes compute a chain of them without
+number of at most 16. So is any reduction of so few if the target lacks an operator of its form.
+Products of float16 are kept, as runtimes compute a chain of them without
 rounding each. Sums of float16 are kept, too: ONNX Runtime computes their CumSum in float32.
 ``max`` and ``min`` keep the first operand only if it is greater (less). So whatever follows a NaN
 replaces it, and of equal zeros the last one remains:
@@ -47,13 +48,19 @@ from onnx_scatterx.engine.rules import (
     refuse_unless,
     term,
 )
-from onnx_scatterx.rewrites.helpers.search import Search, allow, matches, search_of
+from onnx_scatterx.rewrites.helpers.search import Search, allow, search_of
+from onnx_scatterx.rewrites.helpers.side_by_side import (
+    are_few,
+    hit_of,
+    one_by_one,
+    side_by_side,
+    updates_of,
+)
 
 _BOOL, _INT32, _INT64 = ir.DataType.BOOL, ir.DataType.INT32, ir.DataType.INT64
 _WRAPPING = {ir.DataType[f"{sign}INT{bits}"] for sign in ("", "U") for bits in (8, 16, 32, 64)}
 _EXACT = 1 << 53  # integers up to it are doubles
 _Fold = Callable[[Search], ir.Value]
-_CHAINED = 16  # updates that are multiplied one after the other
 
 
 class DenseReduceRule(ScatterRule):
@@ -64,7 +71,7 @@ class DenseReduceRule(ScatterRule):
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         folds, search = granted(_FOLDS.get(scatter.reduction)), search_of(scatter, context)
-        refuse_unless(scatter.reduction != "mul" or _is_short(search))
+        refuse_unless(folds or are_few(search))
         work = allow(_elements(search), search)
 
         def written(fold: _Fold) -> ir.Value:
@@ -75,6 +82,10 @@ class DenseReduceRule(ScatterRule):
         costs = [
             (nodes.cost, i) for i, nodes in enumerate(written_as) if not isinstance(nodes, Refusal)
         ]
+        if not costs and are_few(search):
+            chain = partial(one_by_one, search)
+            if not writes or not isinstance(context.writer.fragment_of(chain), Refusal):
+                return Plan(chain, work)
         _, best = min(costs, default=(0, -1))
         return Plan(writes[best], work)
 
@@ -93,55 +104,11 @@ def _elements(search: Search) -> Term:
     return math.prod(sizes, start=term(1))
 
 
-def _hit(search: Search) -> ir.Value:
-    """Write which update has which position, [l..., P, N, r...]."""
-    hit, _ = matches(search, padded=False)
-    behind = len(search.layout.right) if search.positions.shared else 0
-    return search.context.writer.axes("Unsqueeze", hit, _BOOL, [2 + d for d in range(behind)])
-
-
-def _updates(search: Search) -> ir.Value:
-    """Write the updates, [L..., 1, N, R...]."""
-    layout, context = search.layout, search.context
-    u = layout.update(context)
-    return context.writer.axes("Unsqueeze", u, search.scatter.dtype, [layout.middle])
-
-
-def _side_by_side(search: Search) -> tuple[ir.Value, ir.Value, ir.Value]:
-    """Write which update has which position; data and updates of this rank."""
-    layout, context = search.layout, search.context
-    hit, x = _hit(search), layout.data(context)
-    x = context.writer.axes("Unsqueeze", x, search.scatter.dtype, [layout.middle + 1])
-    return hit, x, _updates(search)
-
-
-def _is_short(search: Search) -> bool:
-    """Return whether a product can be written update by update."""
-    count, dtype = search.layout.updates.constant, search.scatter.dtype
-    rounds = dtype in (ir.DataType.FLOAT16, ir.DataType.BFLOAT16)
-    return count is not None and count <= _CHAINED and not rounds
-
-
-def _product(search: Search) -> ir.Value:
-    """Write the products, one update after the other."""
-    hit, x, u = _side_by_side(search)
-    w, s, layout = search.context.writer, search.scatter, search.layout
-    axis = layout.middle + 1
-    hit_axis = 1 if search.positions.shared else axis
-    count = layout.updates.constant
-    assert count is not None
-    for k in range(count):
-        here = w.slice(hit, _BOOL, [hit_axis], [k], [k + 1], [1])
-        update = w.slice(u, s.dtype, [axis], [k], [k + 1], [1])
-        x = Reducer(w, s.reduction, s.dtype).where(here, x, update)
-    return w.axes("Squeeze", x, s.dtype, [axis])
-
-
 def _unordered(search: Search) -> ir.Value:
     """Write the sums of integers, which are the same in any order."""
     w, s, axis = search.context.writer, search.scatter, search.layout.middle + 1
     refuse_unless(s.dtype in _WRAPPING)
-    hit, x, u = _hit(search), search.layout.data(search.context), _updates(search)
+    hit, x, u = hit_of(search), search.layout.data(search.context), updates_of(search)
     _, count = s.facts.interval(search.layout.updates)
     most = count and count * _largest(search)
     kind = _INT32 if s.dtype == _INT32 and most < 1 << 31 else _INT64
@@ -174,7 +141,7 @@ def _largest(search: Search) -> float:
 
 def _ordered(search: Search) -> ir.Value:
     """Write the sums, one update after the other."""
-    hit, x, u = _side_by_side(search)
+    hit, x, u = side_by_side(search)
     w, s, axis = search.context.writer, search.scatter, search.layout.middle + 1
     neutral = np.array(-0.0 if s.dtype.is_floating_point() else 0).astype(s.dtype.numpy())
     # One Where loses the neutral -0.0, which is repeated along dims that the updates have.
@@ -186,7 +153,7 @@ def _ordered(search: Search) -> ir.Value:
 
 def _extreme(search: Search) -> ir.Value:
     """Keep the greatest or the least, as ``x > u ? x : u`` and ``x < u ? x : u`` do one by one."""
-    hit, x, u = _side_by_side(search)
+    hit, x, u = side_by_side(search)
     w, s, axis = search.context.writer, search.scatter, search.layout.middle + 1
     reduction = Reducer(w, s.reduction, s.dtype)
     refuse_unless(reduction.operators)  # refuses types without an order
@@ -203,17 +170,23 @@ def _extreme(search: Search) -> ir.Value:
     def kept(op: str, x: ir.Value, dtype: ir.DataType) -> ir.Value:
         return w.axes("Unsqueeze", w.reduce(op, x, dtype, axis), dtype, [axis])
 
+    def noted(turns: ir.Value) -> ir.Value:
+        """Note that turns are small numbers, from -1 on."""
+        w.note_index(turns, search.layout.updates + 1, from_zero=False)
+        return turns
+
     shape = search.context.numbers.shape(_spread(search))
     everyone = w.concat([x, w.node("Expand", [u, shape], s.dtype)], s.dtype, axis)
-    turn = _turns(search, hit)
+    turn = noted(_turns(search, hit))
     none = w.constant(np.array(-1))
     missing = w.node("IsNaN", [everyone], _BOOL)
-    fallen = w.node("Where", [missing, turn, none], _INT64)
-    last = kept("ReduceMax", fallen, _INT64)
+    fallen = noted(w.node("Where", [missing, turn, none], _INT64))
+    last = noted(kept("ReduceMax", fallen, _INT64))
     alive = w.node("Less", [last, turn], _BOOL)
     best = kept(op, w.node("Where", [alive, everyone, worst], s.dtype), s.dtype)
     top = w.node("And", [alive, w.node("Equal", [everyone, best], _BOOL)], _BOOL)
-    winner = kept("ReduceMax", w.node("Where", [top, turn, last], _INT64), _INT64)
+    winner = kept("ReduceMax", noted(w.node("Where", [top, turn, last], _INT64)), _INT64)
+    w.note_index(winner, search.layout.updates + 1, from_zero=True)
     reached = w.node("GatherElements", [everyone, winner], s.dtype, axis=axis)
     return w.axes("Squeeze", reached, s.dtype, [axis])
 
@@ -233,8 +206,11 @@ def _turns(search: Search, hit: ir.Value) -> ir.Value:
 
 _FOLDS: dict[str, tuple[_Fold, ...]] = {
     "add": (_unordered, _ordered),
-    "mul": (_product,),
+    "mul": (),
     "max": (_extreme,),
     "min": (_extreme,),
 }
-"""The forms of each reduction. Of those that can be written, the one of the fewest nodes is."""
+"""The forms of each reduction. Of those that can be written, the one of the fewest nodes is.
+
+If none can be, few updates are written one by one.
+"""

@@ -244,6 +244,8 @@ def matches(search: Search, *, padded: bool) -> tuple[ir.Value, ir.Value]:
         nowhere = w.constant(np.array(-1))
         at = w.pad(at, _INT64, w.constant(pads), nowhere)
     at = w.axes("Unsqueeze", at, _INT64, [ahead])
+    if search.positions.inside:
+        w.note_index(at, layout.positions, from_zero=not (padded or search.is_chosen))
     line = numbers.positions(layout.positions)
     line = w.axes("Unsqueeze", line, _INT64, [1 + d for d in range(1 + behind)])
     return w.node("Equal", [at, line], _BOOL), line

@@ -57,11 +57,16 @@ class _Index:
 
 @dataclass(frozen=True)
 class UpdatePositions:
-    """The positions as a tensor; ``shape`` is [l..., N, r...], ``shared`` says all l, r are 1."""
+    """The positions as a tensor; ``shape`` is [l..., N, r...], ``shared`` says all l, r are 1.
+
+    If the original runs, all of them are ``inside`` the data, or that of an update that is not
+    chosen.
+    """
 
     shape: Shape
     shared: bool
     write: Write
+    inside: bool
 
 
 def positions_of(
@@ -87,6 +92,7 @@ def positions_of(
     ]
     numbers = context.numbers
     spread = not set(layout.dims) <= full
+    inside = all(i.checked or i.signed for i in indices)
 
     def write() -> ir.Value:
         w = context.writer
@@ -104,9 +110,12 @@ def positions_of(
             total = w.node("Where", [chosen.write_mask(order), total, other], _INT64)
         if spread:
             total = w.node("Expand", [total, numbers.shape(split)], _INT64)
-        return numbers.reshape(total, _INT64, split, shape, s.facts)
+        total = numbers.reshape(total, _INT64, split, shape, s.facts)
+        if inside and (chosen is None or nowhere == term(-1)):
+            w.note_index(total, layout.positions, from_zero=chosen is None)
+        return total
 
-    return UpdatePositions(shape, full <= set(layout.dims), write)
+    return UpdatePositions(shape, full <= set(layout.dims), write, inside)
 
 
 def _from_zero(
@@ -225,7 +234,7 @@ def _given(axis: int, layout: Arrangement, context: Context) -> _Index:
 
     def write() -> ir.Value:
         x, starts, axes = value, [0] * len(cut), list(cut)
-        if columns:
+        if columns and tensor.dims[-1].constant != 1:
             starts, axes = [*starts, axis], [*axes, len(have)]
         if axes:
             ends = [i + 1 for i in starts]

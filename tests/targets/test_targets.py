@@ -36,7 +36,7 @@ MASK = f"""{HEAD} g (float[N,4] x, bool[N,4] m) => (float[N,4] y) {{
     [
         (BOX, [], True),
         (BOX, ["Where", "NonZero"], True),
-        (BOX, ["Slice", "Gather"], False),
+        (BOX, ["Slice", "Gather", "GatherElements"], False),
         (BOX, ["Concat"], False),
         (MASK, ["NonZero", "ScatterND"], True),
         (MASK, ["Where"], False),

@@ -193,6 +193,28 @@ class Fragment:
         if op in KERNELS and kind is not None and not has_kernel(op, self.version, kind):
             raise RefusedError(Reason.NO_KERNEL, lacking(op, kind))
 
+    @property
+    def mark(self) -> tuple[int, int]:
+        """How much is written by now: so many items, and uses that the target does not take."""
+        return len(self.items), len(self.missing)
+
+    def forget(self, mark: tuple[int, int]) -> None:
+        """Remove what was written since: a form that ends halfway leaves nothing."""
+        first, missing = mark
+        for use in list(self.missing)[missing:]:
+            del self.missing[use]
+        if first == len(self.items):
+            return
+        gone = set[ir.Value]()
+        for item in self.items[first:]:
+            gone.update([item] if isinstance(item, ir.Value) else item.outputs)
+        del self.items[first:]
+        self._constants -= gone
+        for value in gone:
+            self.by_output.pop(value, None)
+            self.new_values.pop(value, None)
+        self.written = {key: value for key, value in self.written.items() if value not in gone}
+
     def check_rank(self, op: str, result: TensorValue, most: int | None) -> None:
         """Note a tensor of more dims than the target takes, unless the graph already had one."""
         rank = result.rank

@@ -6,6 +6,7 @@ The positions of an axis are compared with indices, sorted, and taken modulo the
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import onnx_ir as ir
@@ -17,6 +18,7 @@ from onnx_scatterx.engine.write.ordered import top
 from onnx_scatterx.engine.write.reshape import reshape
 from onnx_scatterx.engine.write.terms import TermEmitter
 from onnx_scatterx.graphs import INT64_MAX
+from onnx_scatterx.text import Refusal
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 _LISTED = 1 << 9  # positions of an axis that are listed, at most: a constant takes space
@@ -77,15 +79,33 @@ class Numbers(TermEmitter):
 
         ``at`` has an axis of extent 1 there. If they are ``signed``, an index may count from the
         end. If they are ``checked``, the original fails if one lies outside of the axis.
+        If the target lacks a comparison, they may be counted from the start first.
         """
         w = self.writer
         if dtype != _INT64 and not _is_listed(size):  # a size may exceed int32
             at, dtype = w.node("Cast", [at], _INT64, to=_INT64.value), _INT64
         if checked:
             w.note_index(at, size, from_zero=not signed)
-        lines = self._lines(size, axis, rank, dtype, signed)
-        matches = [w.node("Equal", [at, line], _BOOL) for line in lines]
-        return matches[0] if len(matches) == 1 else w.node("Or", matches, _BOOL)
+
+        def compared(at: ir.Value, signed: bool) -> ir.Value:
+            lines = self._lines(size, axis, rank, dtype, signed)
+            matches = [w.node("Equal", [at, line], _BOOL) for line in lines]
+            return matches[0] if len(matches) == 1 else w.node("Or", matches, _BOOL)
+
+        def from_zero() -> ir.Value:
+            divisor = w.constant(np.full(1, size.constant, dtype.numpy()), dtype)
+            inner = w.node("Mod", [at, divisor], dtype)
+            w.note_index(inner, size, from_zero=True)
+            return compared(inner, signed=False)
+
+        has_both = w.target.has("Equal") and w.target.has("Or")
+        if signed and not has_both and _is_listed(size) and size.constant:
+            ways = (partial(compared, at, signed=True), from_zero)
+            fragments = [(way, w.fragment_of(way)) for way in ways]
+            costs = [(f.cost, way) for way, f in fragments if not isinstance(f, Refusal)]
+            if costs:
+                return min(costs, key=lambda pair: pair[0])[1]()
+        return compared(at, signed=signed)
 
     def _lines(
         self, size: Term, axis: int, rank: int, dtype: ir.DataType, signed: bool

@@ -45,7 +45,7 @@ def test_any_number_of_nodes_is_better() -> None:
 def test_what_no_operator_of_the_target_reads_stays() -> None:
     text = "g (float[6, 4] x, int64[2] i) => (float[2, 4] y) { y = Gather (x, i) }"
     report = onnx_scatterx.inspect(
-        parse(text), target='standard, avoid = ["Gather", "GatherND", "Where"]'
+        parse(text), target='standard, avoid = ["Gather", "GatherElements", "GatherND", "Where"]'
     )
     (gather,) = report.gathers
     assert gather.done.startswith("kept: the target does not support a required operator (Where")

@@ -15,7 +15,10 @@ from onnx_scatterx.engine.device import is_of_any_sign
 from onnx_scatterx.engine.write.forms import (
     arithmetic,
     casts,
+    comparisons,
+    extremes,
     joined,
+    lookups,
     masks,
     merged,
     movement,
@@ -23,7 +26,7 @@ from onnx_scatterx.engine.write.forms import (
     rows,
     views,
 )
-from onnx_scatterx.engine.write.forms.request import Request, folded, written
+from onnx_scatterx.engine.write.forms.request import Request, folded, is_taken, written
 from onnx_scatterx.operators import those
 from onnx_scatterx.text import Missing, Reason, Refusal, RefusedError, granted
 
@@ -39,12 +42,15 @@ class Forms(NamedTuple):
     """The forms of an operator, and what they read: so many inputs, and these attributes.
 
     A node that has more, as an operator set may add, has no other form. So an operator that takes
-    any number of inputs, such as Concat, can have none.
+    any number of inputs, such as Concat, can have none. The ``last`` forms are tried after the
+    operator itself on another element type. One of them is written if the target takes all of its
+    nodes.
     """
 
     inputs: int
     attributes: frozenset[str]
     forms: tuple[Form, ...]
+    last: tuple[Form, ...] = ()
 
     def know(self, request: Request) -> bool:
         """Return whether a node has only inputs and attributes that the forms read."""
@@ -52,9 +58,13 @@ class Forms(NamedTuple):
         return not more and self.attributes.issuperset(request.attributes)
 
 
-def _forms(inputs: int, *forms: Form, attributes: Iterable[str] = ()) -> Forms:
-    return Forms(inputs, frozenset(attributes), forms)
+def _forms(
+    inputs: int, *forms: Form, attributes: Iterable[str] = (), last: Iterable[Form] = ()
+) -> Forms:
+    return Forms(inputs, frozenset(attributes), forms, (*last,))
 
+
+_REDUCES = ("axes", "keepdims", "noop_with_empty_axes")
 
 FORMS: dict[str, Forms] = {
     **dict.fromkeys(("And", "Or"), _forms(2, arithmetic.on_numbers)),
@@ -64,10 +74,24 @@ FORMS: dict[str, Forms] = {
         arithmetic.sum_by_product,
         attributes=("exclusive", "reverse"),
     ),
-    "Equal": _forms(2),
-    "Expand": _forms(2, movement.tile),
-    "Gather": _forms(2, rows.from_start, rows.gathered_slices, attributes=("axis",)),
-    "GatherElements": _forms(2, rows.from_start, attributes=("axis",)),
+    "Equal": _forms(
+        2,
+        last=[
+            lookups.looked_up,
+            lookups.one_hot,
+            comparisons.by_order,
+            comparisons.by_difference,
+        ],
+    ),
+    "Expand": _forms(2, movement.tile, last=[movement.added]),
+    "Gather": _forms(
+        2,
+        rows.from_start,
+        rows.gathered_slices,
+        attributes=["axis"],
+        last=[rows.elements_of_rows],
+    ),
+    "GatherElements": _forms(2, rows.from_start, attributes=["axis"], last=[rows.flat_elements]),
     "GatherND": _forms(
         2,
         rows.gathered_box,
@@ -77,21 +101,35 @@ FORMS: dict[str, Forms] = {
         rows.from_start,
         attributes=("batch_dims",),
     ),
-    **dict.fromkeys(("Greater", "Less"), _forms(2, arithmetic.swapped)),
-    **dict.fromkeys(("GreaterOrEqual", "LessOrEqual"), _forms(2)),
-    "Identity": _forms(1, movement.same_shape),
-    "IsNaN": _forms(1, arithmetic.is_nan),
-    "Mod": _forms(2, arithmetic.remainder, attributes=("fmod",)),
+    **dict.fromkeys(
+        ("Greater", "GreaterOrEqual", "Less", "LessOrEqual"),
+        _forms(2, comparisons.swapped, last=[lookups.looked_up, comparisons.negated]),
+    ),
+    "Identity": _forms(1, movement.reshape),
+    "IsNaN": _forms(1, comparisons.is_nan),
+    **dict.fromkeys(("Max", "Min"), _forms(2, last=[extremes.of_two])),
+    "Mod": _forms(2, arithmetic.remainder, attributes=("fmod",), last=[lookups.looked_up]),
+    "Mul": _forms(2, last=[lookups.looked_up]),
     "Neg": _forms(1, arithmetic.negative),
     "NonZero": _forms(1, positions.all_or_none, positions.of_known_number),
     "Not": _forms(1, arithmetic.not_),
     "OneHot": _forms(3, attributes=("axis",)),
     "Pad": _forms(4, rows.concat, attributes=("mode",)),
+    "Range": _forms(3, attributes=["stash_type"], last=[positions.cut_line, positions.summed_line]),
+    **dict.fromkeys(
+        ("ReduceMax", "ReduceMin"),
+        _forms(
+            2,
+            attributes=_REDUCES,
+            last=[extremes.by_top, extremes.by_sum, extremes.by_halves],
+        ),
+    ),
+    "ReduceSum": _forms(2, attributes=_REDUCES, last=[extremes.sum_by_product]),
     "ScatterElements": _forms(3, rows.from_start, attributes=("axis", "reduction")),
     "ScatterND": _forms(3, rows.from_start, attributes=("reduction",)),
-    "Slice": _forms(5, movement.strided_slice),
+    "Slice": _forms(5, movement.strided_slice, last=[movement.listed_slice]),
     **dict.fromkeys(("Squeeze", "Unsqueeze"), _forms(2, movement.reshape, attributes=("axes",))),
-    "Where": _forms(3, masks.chosen, movement.expanded_where),
+    "Where": _forms(3, masks.chosen, movement.expanded_where, last=[extremes.on_numbers]),
 }
 _FIRST: tuple[Form, ...] = (folded, merged.merged, written)
 _HAVE_FORMS = frozenset({*FORMS, *those(lambda row: row.widens), *merged.MERGES, *merged.RESHAPES})
@@ -111,8 +149,11 @@ def has_other_forms(node: ir.Node) -> bool:
 
 def attempted(form: Form, request: Request) -> ir.Value | None:
     """Write a form of a node, or return None if the target takes no such form of it."""
+    fragment = request.writer.fragment
+    mark = fragment.mark
     with suppress(NotKnownError):
         return form(request)
+    fragment.forget(mark)
     return None
 
 
@@ -125,10 +166,11 @@ def other_form(request: Request) -> ir.Value | None:
     if op in within:
         return None
     entry = FORMS.get(op)
-    own = entry.forms if entry is not None and entry.know(request) else ()
+    own, last = (entry.forms, entry.last) if entry and entry.know(request) else ((), ())
     within.add(op)
     try:
-        results = (attempted(form, request) for form in (*_FIRST, *own, *_LAST))
+        others = (form for form in last if is_taken(request, partial(form, request)))
+        results = (attempted(form, request) for form in (*_FIRST, *own, *_LAST, *others))
         return next((result for result in results if result is not None), None)
     finally:
         within.discard(op)

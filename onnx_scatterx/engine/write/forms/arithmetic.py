@@ -1,4 +1,4 @@
-"""Sums, remainders, comparisons and operators on bools by other operators.
+"""Sums, remainders and operators on bools by other operators.
 
 CumSum<exclusive=1>(x)   =   CumSum(x) - x
 CumSum(x)                =   x @ U,  U[i, j] = 1 where i <= j       along the last axis
@@ -10,15 +10,14 @@ Mod(a, b)                =   r                                      if a is not 
                          =   Mod(Mod(a, b) + b, b)                  with the remainder of C
 
 Not(a)          =   Equal(a, False)
-Greater(a, b)   =   Less(b, a)
-IsNaN(a)        =   Not(Equal(a, a))
-And(a, b)       =   Mul, and Or(a, b) = Max, of the numbers 0 and 1
+And(a, b)       =   Mul, and Or(a, b) = Max or Add, of the numbers 0 and 1
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import onnx_ir as ir
@@ -64,7 +63,7 @@ def sum_by_product(request: Request) -> ir.Value:
     require(*(request.takes(op, _FLOAT) for op in ("Cast", "MatMul", "Reshape", "Add")))
     lines, row = math.prod(shape[:-1]), shape[-1] // rows
 
-    def product(x: ir.Value, by: np.ndarray) -> ir.Value:
+    def times(x: ir.Value, by: np.ndarray) -> ir.Value:
         return w.node("MatMul", [x, w.constant(by.astype(np.float32), _FLOAT)], _FLOAT)
 
     def shaped(x: ir.Value, *sizes: int) -> ir.Value:
@@ -72,10 +71,10 @@ def sum_by_product(request: Request) -> ir.Value:
 
     x = shaped(request.cast(0, _FLOAT), lines, rows, row)
     first = 1 if request.attributes.get("exclusive") else 0
-    sums = product(x, np.triu(np.ones((row, row)), first))
+    sums = times(x, np.triu(np.ones((row, row)), first))
     if rows > 1:
-        totals = shaped(product(x, np.ones((row, 1))), lines, 1, rows)
-        before = product(totals, np.triu(np.ones((rows, rows)), 1))
+        totals = shaped(times(x, np.ones((row, 1))), lines, 1, rows)
+        before = times(totals, np.triu(np.ones((rows, rows)), 1))
         sums = w.node("Add", [sums, shaped(before, lines, rows, 1)], _FLOAT)
     return w.node("Cast", [shaped(sums, *shape)], dtype, to=dtype.value)
 
@@ -156,8 +155,7 @@ def negative(request: Request) -> ir.Value:
 
 _BOOL = ir.DataType.BOOL
 _NUMBERS = (ir.DataType.INT32, ir.DataType.FLOAT)
-_SWAPPED = {"Greater": "Less", "Less": "Greater"}
-_ON_NUMBERS = {"And": "Mul", "Or": "Max"}
+_ON_NUMBERS = {"And": ("Mul",), "Or": ("Max", "Add")}
 
 
 def not_(request: Request) -> ir.Value:
@@ -166,37 +164,22 @@ def not_(request: Request) -> ir.Value:
     if request.takes("Equal", _BOOL):
         no = w.constant(np.array(False), _BOOL)
         return w.node("Equal", [request.input(0), no], _BOOL)
-    kind = _numbers(request, "Sub")
+    _, kind = _on_numbers(request, "Sub")
     one = w.constant(np.ones((), kind.numpy()), kind)
     return w.cast(w.node("Sub", [one, request.cast(0, kind)], kind), kind, _BOOL)
 
 
 def on_numbers(request: Request) -> ir.Value:
-    """Multiply for And, and take the larger one for Or."""
-    op = _ON_NUMBERS[request.op]
-    kind, w = _numbers(request, op), request.writer
+    """Multiply for And; for Or take the larger one, or add: a Cast makes true of 2."""
+    w, (op, kind) = request.writer, _on_numbers(request, *_ON_NUMBERS[request.op])
     numbers = [request.cast(i, kind) for i in range(len(request.inputs))]
     return w.cast(w.node(op, numbers, kind), kind, _BOOL)
 
 
-def _numbers(request: Request, op: str) -> ir.DataType:
-    """Return an element type that the target takes for an operator, and casts from and to bools."""
-    for kind in _NUMBERS:
+def _on_numbers(request: Request, *ops: str) -> tuple[str, ir.DataType]:
+    """Return the first operator and type that the target takes, if it casts from and to bools."""
+    for op, kind in product(ops, _NUMBERS):
         taken = request.takes(op, kind) and request.takes("Cast", kind)
         if taken and request.takes("Cast", _BOOL) and request.runs(op, kind):
-            return kind
+            return op, kind
     raise NotKnownError
-
-
-def swapped(request: Request) -> ir.Value:
-    """Swap the operands of a comparison."""
-    other = _SWAPPED[request.op]
-    require(request.takes(other, request.known_of(0).dtype))
-    return request.writer.node(other, [request.inputs[1], request.inputs[0]], _BOOL)
-
-
-def is_nan(request: Request) -> ir.Value:
-    """Find the elements that do not equal themselves."""
-    dtype, w, x = required(request.known_of(0).dtype), request.writer, request.input(0)
-    require(request.takes("Equal", dtype), request.runs("Equal", dtype))
-    return w.node("Not", [w.node("Equal", [x, x], _BOOL)], _BOOL)

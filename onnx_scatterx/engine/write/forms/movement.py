@@ -2,8 +2,8 @@
 
     x[1::2]          =   the first element of each row of x[1:], which is cut into rows of 2; if
                          the rank would be too large, the other axes are merged
-    x[::-1]          =   Gather(x, [n - 1, ..., 0])
-    Expand(x, s)     =   Tile(x, s / shape of x)
+    x[::-1]          =   Gather(x, [n - 1, ..., 0]), and x[2:4] = Gather(x, [2, 3])
+    Expand(x, s)     =   Tile(x, s / shape of x), and x + zeros of shape s for integers
     Where(c, a, b)   =   Where of c, a and b, each expanded to the shape of the result
 
 They hold if the sizes are known numbers. No Reshape is written with a 0, which copies a size:
@@ -46,6 +46,22 @@ def strided_slice(request: Request) -> ir.Value:
     for (axis, pick), how in zip(picks.items(), writes, strict=True):
         x = _taken(request, x, sizes, axis, pick, how)
         sizes[axis] = len(pick)
+    return x
+
+
+def listed_slice(request: Request) -> ir.Value:
+    """Take the positions of a Slice without steps by a Gather, axis by axis."""
+    dims, x, w = request.known_of(0).dims, request.input(0), request.writer
+    require(not request.takes("Slice"), request.takes("Gather"), not request.has(4), request.kind)
+    starts, ends = (request.numbers(i) for i in (1, 2))
+    axes = request.numbers(3) if request.has(3) else list(range(len(starts)))
+    picks = {}
+    for a, start, end in zip(axes, starts, ends, strict=True):
+        size = required(dims[a % len(dims)].constant)
+        picks[a % len(dims)] = _positions(start, end, 1, size)
+    require(all(len(pick) <= _MOST for pick in picks.values()))
+    for axis, pick in picks.items():
+        x = w.node("Gather", [x, w.constant(np.array(pick, np.int64))], request.kind, axis=axis)
     return x
 
 
@@ -138,6 +154,14 @@ def tile(request: Request) -> ir.Value:
     return w.node("Tile", [x, w.constant(counts)], dtype)
 
 
+def added(request: Request) -> ir.Value:
+    """Add zeros of the new shape to integers."""
+    dtype, sizes = request.kind, request.sizes
+    require(dtype in (ir.DataType.INT32, ir.DataType.INT64), math.prod(sizes) <= _MOST)
+    zeros = request.writer.constant(np.zeros(sizes, dtype.numpy()), dtype)
+    return request.writer.node("Add", [request.input(0), zeros], dtype)
+
+
 def expanded_where(request: Request) -> ir.Value:
     """Expand each operand to the shape of the result first.
 
@@ -183,13 +207,7 @@ def _expanded(
 
 
 def reshape(request: Request) -> ir.Value:
-    """Give a tensor its new shape by a Reshape."""
-    require(request.kind, request.takes("Reshape"), 0 not in request.sizes)
-    return request.reshape(request.input(0), request.sizes)
-
-
-def same_shape(request: Request) -> ir.Value:
-    """Give a value another name by a Reshape to its own shape; one size need not be known."""
+    """Give a tensor its shape, which may be its own, by a Reshape; one size need not be known."""
     shape = required(request.result.shape)
     sizes = [-1 if dim.constant is None else dim.constant for dim in shape]
     require(request.kind, request.takes("Reshape"), 0 not in sizes and sizes.count(-1) <= 1)

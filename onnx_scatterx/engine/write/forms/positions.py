@@ -1,4 +1,4 @@
-"""NonZero without NonZero: of a tensor of one number, and of one in which a known number is not 0.
+"""Positions by other operators: Range, and NonZero of one number, or of a known number of others.
 
     NonZero(ConstantOfShape([n], 1))      =   Unsqueeze(Range(0, n, 1), 0)
     NonZero(ConstantOfShape([n, m], 1))   =   Concat(0, 0, ..., 1, 1, ...; 0, 1, ..., 0, 1, ...)
@@ -7,6 +7,8 @@
     p                                     =   TopK(Where(m, [n, ..., 2, 1], [0, -1, ...]), k)
                                           =   ArgMax(the same) + [0, 1, ...]      if k lie in a run
     p[j]                                  =   how many sums in CumSum(m) are at most j
+    Range(0, n, 1)                        =   Slice([0, 1, ...], 0, n)          if n has a bound
+                                          =   CumSum<exclusive=1>([1, 1, ...])
 
 NaN is not zero, and -0.0 is zero. Sizes need not be known: they are read from the tensor's shape. A
 constant mask of any numbers is folded before. The last three need k as a number, and the sizes too,
@@ -27,10 +29,9 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis import NotKnownError, require, required
 from onnx_scatterx.engine.terms import Term, term
 from onnx_scatterx.engine.write.forms.casts import EXACT
-from onnx_scatterx.engine.write.forms.request import Request
+from onnx_scatterx.engine.write.forms.request import Request, is_taken
 from onnx_scatterx.engine.write.ordered import top
 from onnx_scatterx.graphs import made_by
-from onnx_scatterx.text import Refusal
 
 _INT64, _INT32, _FLOAT = ir.DataType.INT64, ir.DataType.INT32, ir.DataType.FLOAT
 _BOOL = ir.DataType.BOOL
@@ -123,7 +124,7 @@ def of_known_number(request: Request) -> ir.Value:
     require(len(shape) * math.prod(shape) <= _TABLE)
     for axis in (1, 0):
         made = partial(_looked_up, request, flat, shape, axis)
-        if _is_taken(request, made):
+        if is_taken(request, made):
             return made()
     raise NotKnownError
 
@@ -134,14 +135,6 @@ def _looked_up(request: Request, flat: ir.Value, shape: tuple[int, ...], axis: i
     made = w.constant(table if axis else np.ascontiguousarray(table.T))
     rows = w.node("Gather", [made, flat], _INT64, axis=axis)
     return rows if axis else w.transpose(rows, _INT64, [1, 0])
-
-
-def _is_taken(request: Request, write: Callable[[], ir.Value]) -> bool:
-    """Return whether the target takes what a function writes."""
-    try:
-        return not isinstance(request.writer.fragment_of(write), Refusal)
-    except NotKnownError:
-        return False
 
 
 def positions_of(shape: tuple[int, ...]) -> np.ndarray:
@@ -171,7 +164,7 @@ def flat_positions(request: Request) -> ir.Value:
     kinds = [_INT32, _INT64, *([_FLOAT] if size is not None and size < EXACT else [])]
     for way, kind in product(ways, kinds):
         made = partial(way, request, kind, size=size, count=count)
-        if _is_taken(request, made):
+        if is_taken(request, made):
             return made()
     raise NotKnownError
 
@@ -234,3 +227,30 @@ def _line_of(request: Request, kind: ir.DataType) -> ir.Value:
     if len(request.known_of(0).dims) > 1:
         x = w.node("Reshape", [x, w.constant([-1])], _BOOL)
     return w.cast(x, _BOOL, kind)
+
+
+def cut_line(request: Request) -> ir.Value:
+    """Cut the numbers from 0 up to a size from a table of as many as there may be."""
+    w, most = request.writer, _limit_of_line(request)
+    require(most <= _TABLE, request.takes("Slice"))
+    end = w.axes("Unsqueeze", request.input(1), _INT64, [0])
+    zero = w.constant([0])
+    return w.node("Slice", [w.constant(np.arange(most)), zero, end, zero], _INT64)
+
+
+def summed_line(request: Request) -> ir.Value:
+    """Count the ones before each one."""
+    w, _ = request.writer, _limit_of_line(request)
+    size = w.axes("Unsqueeze", request.input(1), _INT64, [0])
+    ones = w.node("Expand", [w.constant([1]), size], _INT64)
+    return w.node("CumSum", [ones, w.constant(np.array(0))], _INT64, exclusive=1)
+
+
+def _limit_of_line(request: Request) -> float:
+    """Return how many numbers from 0 on there may be."""
+    start, limit, step = (request.known_of(i).scalar for i in range(3))
+    require(request.dtype == _INT64, start is not None and start.constant == 0)
+    require(step is not None and step.constant == 1)
+    low, high = request.writer.facts.interval(required(limit))
+    require(low >= 0)
+    return high

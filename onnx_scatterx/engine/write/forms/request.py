@@ -16,11 +16,13 @@ import onnx.defs
 import onnx.helper
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis import TensorValue, require, required
+from onnx_scatterx.engine.analysis import NotKnownError, Shape, TensorValue, require, required
 from onnx_scatterx.engine.budget import LimitError
 from onnx_scatterx.engine.device import Use
+from onnx_scatterx.engine.terms import Term
 from onnx_scatterx.graphs import constant
 from onnx_scatterx.operators import OPERATORS
+from onnx_scatterx.text import Refusal
 
 if TYPE_CHECKING:
     from onnx_scatterx.engine.write.writer import Writer
@@ -130,21 +132,39 @@ class Request:
         return min((rank for rank in limits if rank is not None), default=math.inf)
 
 
+def is_taken(request: Request, write: Callable[[], ir.Value]) -> bool:
+    """Return whether the target takes what a function writes."""
+    try:
+        return not isinstance(request.writer.fragment_of(write), Refusal)
+    except NotKnownError:
+        return False
+
+
 def bounds(known: TensorValue | None, request: Request) -> tuple[int, int] | None:
     """Return the least and the largest number that an element may be, or None."""
     if known is None or not known.is_integer:
         return None
     if known.constant is not None:
         return _ends(known.constant)
-    if known.index_map is None or known.shape is None:
+    if known.shape is None:
         return None
-    inside = request.writer.facts.assuming(extents=dict(enumerate(known.shape)))
+    whole, each = known.index_map, known.element_exprs
+    found = None if whole is None else _bounds_of([whole], known.shape, request)
+    if found is None and each is not None:
+        found = _bounds_of(each.ravel().tolist(), known.shape, request)
+    return found
+
+
+def _bounds_of(terms: Sequence[Term], shape: Shape, request: Request) -> tuple[int, int] | None:
+    """Return the least and the largest number that some terms over coordinates may be, or None."""
+    inside = request.writer.facts.assuming(extents=dict(enumerate(shape)))
+    low, high = math.inf, -math.inf
     try:
-        low, high = inside.interval(known.index_map)
+        for term in terms:
+            (least, most), (first, last) = inside.interval(term), term.within_axes()
+            low, high = min(low, max(least, first)), max(high, min(most, last))
     except LimitError:
         return None
-    least, most = known.index_map.within_axes()
-    low, high = max(low, least), min(high, most)
     return None if math.isinf(low) or math.isinf(high) else (int(low), int(high))
 
 

@@ -7,13 +7,16 @@
     GatherND(x, i)                  =   Gather(x, Squeeze(i, -1))           i of one column
     GatherND(x, positions[:, p].T)  =   Gather(Reshape(x), p)               positions of all rows
     GatherND(x, [[0, 1], [0, 2]])   =   Reshape(x[0:1, 1:3], [2])           i is a box, row by row
+    Gather(x, i, axis=a)            =   GatherElements(x, Expand(i, shape of the result), axis=a)
+    GatherElements(x, i, axis=a)    =   Gather(Reshape(x, [-1]), i * stride of a + offsets)
 
-They hold if the sizes are known numbers; the first two also for the other gathers and scatters. The
-last one holds if no row is empty: else GatherND checks no index.
+They hold if the sizes are known numbers; the first two also for the other gathers and scatters.
+That of a box holds if no row is empty: else GatherND checks no index.
 
     Pad(x, [0, 1, 0, 2], 0)   =   Concat([[0]..., x, [[0, 0]...], axis=1)
 
-Holds if the sizes of ``x`` and the amounts are known numbers that are not negative.
+Holds if the amounts are known numbers that are not negative, and so are the sizes of ``x``, but for
+that of an axis that is padded alone.
 """
 
 from __future__ import annotations
@@ -24,8 +27,9 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import require, required
+from onnx_scatterx.engine.terms import term
 from onnx_scatterx.engine.write.forms.positions import positions_of
-from onnx_scatterx.engine.write.forms.request import Request
+from onnx_scatterx.engine.write.forms.request import Request, bounds
 from onnx_scatterx.graphs import attribute_of, is_operator, perm_of
 
 _INT64 = ir.DataType.INT64
@@ -149,24 +153,71 @@ def _runs(rows: list[int]) -> list[tuple[int, int]]:
     return runs
 
 
+def elements_of_rows(request: Request) -> ir.Value:
+    """Take rows element by element."""
+    shape, at, w = request.shape(0), request.shape(1), request.writer
+    require(len(at) == 1, request.kind, request.takes("GatherElements"))
+    axis, dtype = request.axis(len(shape)), required(request.known_of(1).dtype)
+    others = [d for d in range(len(shape)) if d != axis]
+    i = w.axes("Unsqueeze", request.input(1), dtype, others)
+    if any(shape[d] != 1 for d in others):
+        i = w.node("Expand", [i, w.constant(list(request.sizes))], dtype)
+    return w.node("GatherElements", [request.inputs[0], i], request.dtype, axis=axis)
+
+
+def flat_elements(request: Request) -> ir.Value:
+    """Take elements of a vector at row-major positions."""
+    shape, dims, w = request.shape(0), request.shape(1), request.writer
+    axis, size = request.axis(len(shape)), math.prod(shape)
+    dtype, (low, _) = required(request.known_of(1).dtype), _index_range(request)
+    require(0 not in (*shape, *dims), math.prod(dims) <= _MOST, request.takes("Gather"))
+    require(size < 1 << 31, request.kind != ir.DataType.STRING)
+    at, strides = request.input(1), [math.prod(shape[d + 1 :]) for d in range(len(shape))]
+    if low < 0:
+        at = w.node("Mod", [at, w.constant(np.full(1, shape[axis], dtype.numpy()), dtype)], dtype)
+        w.note_index(at, term(shape[axis]), from_zero=True)
+    if strides[axis] != 1:
+        by = np.full(1, strides[axis], dtype.numpy())
+        at = w.node("Mul", [at, w.constant(by, dtype)], dtype)
+    rest = np.indices([1 if d == axis else n for d, n in enumerate(dims)], sparse=True)
+    offsets = np.asarray(sum(n * s for n, s in zip(rest, strides, strict=True)))
+    if offsets.any():
+        at = w.node("Add", [at, w.constant(offsets.astype(dtype.numpy()), dtype)], dtype)
+    w.note_index(at, term(size), from_zero=True)
+    x = w.node("Reshape", [request.inputs[0], w.constant([size])], request.dtype)
+    return w.node("Gather", [x, at], request.dtype, axis=0)
+
+
+def _index_range(request: Request) -> tuple[int, int]:
+    """Return the range of indices: the node checks that they lie on the axis."""
+    size = request.shape(0)[request.axis(len(request.shape(0)))]
+    low, high = bounds(request.known[1], request) or (-size, size - 1)
+    return max(low, -size), high
+
+
 _SMALL = 1 << 10  # elements of a constant that is written out, if the target has Expand
 _MOST = 1 << 20  # elements of a constant that is written out
 
 
 def concat(request: Request) -> ir.Value:
     """Write constants before and behind, axis by axis."""
-    shape, amounts, w = request.shape(0), request.numbers(1), request.writer
+    amounts, w = request.numbers(1), request.writer
+    shape = [dim.constant for dim in request.known_of(0).dims]
     dtype, axes = request.kind, _axes(request, len(shape))
     require(request.attributes.get("mode", "constant") == "constant", request.takes("Concat"))
     require(len(amounts) == 2 * len(axes), min(amounts, default=0) >= 0)
     fill = _fill(request)
-    sizes, x = list(shape), request.input(0)
+    sizes: list[int | None] = list(shape)
+    x = request.input(0)
     pairs = zip(amounts[: len(axes)], amounts[len(axes) :], strict=True)
     blocks: list[tuple[int, list[tuple[int, ...]]]] = []
     for d, pair in sorted(zip(axes, pairs, strict=True)):
-        parts = [(*sizes[:d], n, *sizes[d + 1 :]) for n in pair]
-        blocks.append((d, parts))
-        sizes[d] += sum(pair)
+        if any(pair):
+            before, after = (map(required, part) for part in (sizes[:d], sizes[d + 1 :]))
+            around = (*before,), (*after,)
+            blocks.append((d, [(*around[0], n, *around[1]) for n in pair]))
+            own = sizes[d]
+            sizes[d] = None if own is None else own + sum(pair)
     may_expand = request.takes("Expand") or request.takes("Tile")
     largest = max((math.prod(part) for _, parts in blocks for part in parts), default=0)
     require(may_expand or largest <= _MOST)
@@ -177,10 +228,10 @@ def concat(request: Request) -> ir.Value:
         one = w.constant(np.full([1] * len(part), fill), dtype)
         return w.node("Expand", [one, w.constant(list(part))], dtype)
 
-    for d, (before, after) in blocks:
-        around = [block(before)] if before[d] else []
-        behind = [block(after)] if after[d] else []
-        x = request.join([*around, x, *behind], d)
+    for d, (first, last) in blocks:
+        ahead = [block(first)] if first[d] else []
+        behind = [block(last)] if last[d] else []
+        x = request.join([*ahead, x, *behind], d)
     return x
 
 

@@ -1,0 +1,135 @@
+"""Largest and smallest integers, and sums of them, by operators that a target takes.
+
+    Max(a, b)          =   Where(a > b, a, b)
+    ReduceMax(x)       =   the first of TopK(x, 1)
+                       =   Max(x[:h], x[n - h:]),  h = ceil(n / 2), until one is left
+                       =   Cast(Cast<bool>(ReduceSum(x)))     if all are 0 or 1
+    ReduceSum(x)       =   x @ [[1], [1], ...]                if all sums are exact as floats
+    Where(c, a, b)     =   b + Cast(c) * (a - b)
+
+They hold for integers: of floats, NaNs and the signs of zeros would differ. ONNX Runtime's Max of
+int64 compares the lower halves as signed numbers if the upper ones are equal, so int64 must be
+known to lie below 2^31. So no difference overflows either.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.engine.analysis import require, required
+from onnx_scatterx.engine.write.forms.casts import EXACT
+from onnx_scatterx.engine.write.forms.request import Request, bounds
+from onnx_scatterx.engine.write.ordered import top
+
+_BOOL, _FLOAT = ir.DataType.BOOL, ir.DataType.FLOAT
+_INT32, _INT64 = ir.DataType.INT32, ir.DataType.INT64
+_GREATER = {"Max": "Greater", "Min": "Less"}
+_OF_TWO = {"ReduceMax": "Max", "ReduceMin": "Min"}
+_HALVED = 1 << 10  # elements along an axis that is halved
+_SMALL = 1 << 31
+
+
+def _range(request: Request, at: int) -> tuple[int, int]:
+    """Return the range of integers that are small enough."""
+    require(request.known_of(at).dtype in (_INT32, _INT64))
+    low, high = required(bounds(request.known[at], request))
+    require(low > -_SMALL, high < _SMALL)
+    return low, high
+
+
+def of_two(request: Request) -> ir.Value:
+    """Choose the larger or smaller of two by a comparison."""
+    dtype, w, operands = request.kind, request.writer, list(request.inputs)
+    require(len(operands) == 2, dtype in (_INT32, _INT64))
+    first = w.node(_GREATER[request.op], operands, _BOOL)
+    return w.node("Where", [first, *operands], dtype)
+
+
+def on_numbers(request: Request) -> ir.Value:
+    """Add the difference where the condition holds."""
+    dtype, w = request.kind, request.writer
+    require(not request.takes("Where"), request.inputs[1] is not request.inputs[2])
+    _range(request, 1)
+    _range(request, 2)
+    c, a, b = (request.input(i) for i in range(3))
+    difference = w.node("Sub", [a, b], dtype)
+    if dtype == _INT32:  # the difference of two may pass 2^31
+        require(max(*_range(request, 1)) - min(*_range(request, 2)) < _SMALL)
+        require(max(*_range(request, 2)) - min(*_range(request, 1)) < _SMALL)
+    chosen = w.node("Mul", [w.cast(c, _BOOL, dtype), difference], dtype)
+    return w.node("Add", [b, chosen], dtype)
+
+
+def _axis(request: Request) -> int:
+    """Return the one axis that is reduced, counted from the start."""
+    axes = request.attributes.get("axes")
+    named = list(axes) if axes is not None else request.numbers(1)
+    require(len(named) == 1, not request.attributes.get("noop_with_empty_axes"))
+    return int(named[0]) % len(required(request.known_of(0).shape))
+
+
+def _reduced(request: Request, x: ir.Value, dtype: ir.DataType, axis: int) -> ir.Value:
+    """Write a tensor of one element along an axis as the result has it."""
+    keeps = request.attributes.get("keepdims", 1)
+    return x if keeps else request.writer.axes("Squeeze", x, dtype, [axis])
+
+
+def by_top(request: Request) -> ir.Value:
+    """Sort an axis, and keep the first element."""
+    w, dtype, axis = request.writer, request.kind, _axis(request)
+    if dtype == _INT64:
+        _range(request, 0)
+    require(dtype in (_INT32, _INT64), w.version >= 11, request.takes("TopK"))
+    require(_length(request, axis))
+    largest = request.op == "ReduceMax"
+    values, _ = top(w, request.input(0), dtype, w.constant([1]), axis, largest=largest)
+    return _reduced(request, values, dtype, axis)
+
+
+def _length(request: Request, axis: int) -> int:
+    """Return how many elements an axis has."""
+    return required(request.known_of(0).dims[axis].constant)
+
+
+def by_halves(request: Request) -> ir.Value:
+    """Compare the halves of an axis, which overlap if it is odd, until one element is left."""
+    w, dtype, axis = request.writer, request.kind, _axis(request)
+    _range(request, 0)
+    size, x, op = _length(request, axis), request.input(0), _OF_TWO[request.op]
+    require(0 < size <= _HALVED)
+    while size > 1:
+        half = (size + 1) // 2
+        ends = ((0, half), (size - half, size))
+        first, second = (w.slice(x, dtype, [axis], [a], [b], [1]) for a, b in ends)
+        x = w.node(op, [first, second], dtype)
+        size = half
+    return _reduced(request, x, dtype, axis)
+
+
+def by_sum(request: Request) -> ir.Value:
+    """Find whether any of some zeros and ones is a one."""
+    w, dtype = request.writer, request.kind
+    low, high = _range(request, 0)
+    require(request.op == "ReduceMax", low >= 0, high <= 1)
+    axes, keeps = w.constant([_axis(request)]), request.attributes.get("keepdims", 1)
+    total = w.node("ReduceSum", [request.inputs[0], axes], dtype, keepdims=keeps)
+    return w.cast(w.cast(total, dtype, _BOOL), _BOOL, dtype)
+
+
+def sum_by_product(request: Request) -> ir.Value:
+    """Multiply by ones."""
+    w, dtype, axis = request.writer, request.kind, _axis(request)
+    low, high = _range(request, 0)
+    size, rank = _length(request, axis), len(request.known_of(0).dims)
+    require(rank > 1, size > 0, max(-low, high) * size <= EXACT)
+    x = request.cast(0, _FLOAT)
+    order = [d for d in range(rank) if d != axis]
+    x = w.transpose(x, _FLOAT, [*order, axis])
+    ones = w.constant(np.ones((size, 1), np.float32), _FLOAT)
+    total = w.node("MatMul", [x, ones], _FLOAT)
+    if request.attributes.get("keepdims", 1):
+        total = w.transpose(total, _FLOAT, [*range(axis), rank - 1, *range(axis, rank - 1)])
+    else:
+        total = w.axes("Squeeze", total, _FLOAT, [rank - 1])
+    return w.cast(total, _FLOAT, dtype)
