@@ -64,7 +64,7 @@ def _from_axis(part: Part, at: int) -> Whole | None:
     first = x.axis + len(x.dims)
     more = [d for d in range(repeated) if x.sizes[first + d].constant != 1]
     kept = [*range(first), *(first + d for d in more), *range(first + repeated, len(x.order))]
-    dims = (*x.dims, *(part.rows.depth - repeated + d for d in more))
+    dims = (*x.dims, *(part.rows.dim(part.rows.depth - repeated + d) for d in more))
     return _shaped(part, replace(x.moved(kept, x.axis), dims=dims))
 
 
@@ -76,8 +76,8 @@ def _repeated(part: Part, old: Shape, at: int, behind: Term) -> int:
     """Return how many of the last dims of the mask are axes behind the rows that are merged."""
     depth, equal, mask = part.rows.depth, part.facts.equal, part.rows.mask
     for count in range(1, depth + 1):
-        own, dims = old[at + 1 : at + 1 + count], range(depth - count, depth)
-        shapes = mask.shape[depth - count : depth], part.rows.sizes(dims)
+        own, last = old[at + 1 : at + 1 + count], slice(depth - count, depth)
+        shapes = mask.shape[last], part.rows.extents[last]
         fits = len(own) == count and all(all(map(equal, own, shape)) for shape in shapes)
         if fits and equal(_count(old[at + 1 + count :]), behind):
             return count
@@ -115,7 +115,8 @@ def expanded(part: Part) -> Whole:
     if at < 0:
         x = value_of(part, source)
     else:
-        has = part.has if part.rows.is_fixed(source, at) else Has.FEWER
+        as_many = part.facts.equal(own[at], part.shape[part.axis])
+        has = part.has if as_many or part.rows.is_fixed(source, at) else Has.FEWER
         x = part.rows.of(source, at, has)
     new = part.whole_shape(x.dims)
     lead = len(new) - len(x.order)

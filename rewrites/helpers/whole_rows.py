@@ -134,6 +134,15 @@ class WholeRows:
         """How many rows are chosen."""
         return self._read_by.get(self.depth, self.mask).count
 
+    @property
+    def width(self) -> int:
+        """How many dims of masks a tensor of all rows may have."""
+        return len(self.extents)
+
+    def dim(self, r: int) -> int:
+        """Return the dim of a tensor of all rows that a dim of the mask is, or refuse."""
+        return r
+
     def sizes(self, dims: Sequence[int]) -> Shape:
         """Return the sizes of dims of the mask."""
         return tuple(self.extents[r] for r in dims)
@@ -155,15 +164,20 @@ class WholeRows:
 
     def hit(self, dims: Sequence[int]) -> ir.Value:
         """Write where a row is chosen, over these dims of the mask: at any place of the others."""
-        w, depth = self.context.writer, max(dims, default=-1) + 1
+        depth = max(dims, default=-1) + 1
         depth = min((d for d in self._read_by if d >= depth), default=len(self.extents))
         x = self._mask(depth)
         gone = [r for r in range(depth) if r not in dims]
-        if not gone:
+        return self._somewhere(x, gone)
+
+    def _somewhere(self, x: ir.Value, axes: list[int]) -> ir.Value:
+        """Write whether booleans are true anywhere along axes, which are removed."""
+        if not axes:
             return x
+        w = self.context.writer
         # Of floats: no term is made of the elements of a mask.
         number = w.cast(x, _BOOL, ir.DataType.FLOAT)
-        most = w.node("ReduceMax", [number, w.constant(gone)], ir.DataType.FLOAT, keepdims=0)
+        most = w.node("ReduceMax", [number, w.constant(axes)], ir.DataType.FLOAT, keepdims=0)
         return w.node("Cast", [most], _BOOL, to=_BOOL.value)
 
     def guarded(
@@ -190,15 +204,13 @@ class WholeRows:
         """
         w, numbers = self.context.writer, self.context.numbers
         dtype, old = self.dtype(value), self.given_shape(value)
-        depth = self.depth
-        refuse_unless(depth == len(self.extents) or depth in self._read_by)
-        dims = tuple(range(depth))
+        dims = self._counted_dims()
         clamped = not is_long and not self.facts.equal(old[axis], self.count)
         sizes = self.sizes(dims)
         shape = (*old[:axis], *sizes, *old[axis + 1 :])
 
         def make(_: list[ir.Value]) -> ir.Value:
-            at = self._running_count(depth)
+            at = self._running_count(dims)
             more = (*old[:axis], term(1), *old[axis + 1 :])
             zero = w.constant(np.zeros([1] * len(old), dtype.numpy()), dtype)
             if any(n.constant != 1 for n in more):
@@ -217,10 +229,15 @@ class WholeRows:
         mask = self._read_by.get(depth)
         return self.fitted() if mask is None else as_bools(mask.value, mask, self.context)
 
-    def _running_count(self, depth: int) -> ir.Value:
+    def _counted_dims(self) -> tuple[int, ...]:
+        """Return the dims of the mask over which chosen rows are counted, or refuse."""
+        refuse_unless(self.depth == len(self.extents) or self.depth in self._read_by)
+        return tuple(range(self.depth))
+
+    def _running_count(self, dims: Sequence[int]) -> ir.Value:
         """Write for each place of the first dims of the mask at how many before it is true."""
-        w, sizes = self.context.writer, self.extents[:depth]
-        number = w.cast(self._mask(depth), _BOOL, _INT64)
+        w, sizes = self.context.writer, self.sizes(dims)
+        number = w.cast(self.hit(dims), _BOOL, _INT64)
         line = w.node("Reshape", [number, w.constant([-1])], _INT64)
         count = w.node("CumSum", [line, w.constant(np.array(0))], _INT64, exclusive=1)
         total = math.prod(sizes, start=term(1))
