@@ -40,15 +40,15 @@ def some_written(part: Part) -> Whole:
     scatter, context = part.context.access(part.node), part.context
     refuse_unless(isinstance(scatter, Scatter))
     assert isinstance(scatter, Scatter)
-    rows = part.shape[part.axis]
-    refuse_unless(part.has is Has.ALL or part.facts.equal(rows, part.rows.count))
     by_mask = masked(scatter, context)
     axes, mask = by_mask.named, by_mask.mask
     refuse_unless(axes == sorted(axes) and not by_mask.unnamed and axes[0] == part.axis)
-    sizes = rows, part.rows.count  # if the model runs, they are equal
-    refuse_unless(any(part.facts.equal(mask.shape[0], n) for n in sizes))
-    refuse_unless(all(map(part.facts.equal, mask.shape[1:], by_mask.sizes[1:])))
     data, hit = part.rows.of(scatter.data, part.axis), _hit(by_mask, part)
+    rows, equal = part.shape[part.axis], part.facts.equal
+    refuse_unless(part.has is Has.ALL or equal(rows, part.rows.count))  # if they are as many
+    sizes = rows, part.rows.count  # if the model runs, they are equal
+    refuse_unless(any(equal(mask.shape[0], n) for n in sizes))
+    refuse_unless(all(map(equal, mask.shape[1:], by_mask.sizes[1:])))
     among = RowsAmong(part.rows, by_mask, hit)
     updates = _over_data(among.of(scatter.updates, by_mask.dim), by_mask, among, part)
     dims = sorted({r for x in (data, hit, updates) for r in x.dims})

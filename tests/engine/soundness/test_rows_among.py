@@ -29,6 +29,7 @@ class Drawn:
         self.reduction = rng.choice(["none", "none", "add", "max"])
         self.starts_empty = rng.random() < 0.4
         self.adds = rng.random() < 0.5
+        self.writes_elements = rng.random() < 0.4
 
     @property
     def text(self) -> str:
@@ -66,8 +67,22 @@ class Drawn:
             body.append(f"y{k} = ScatterND {how_} ({start}, t{k}, g{k})")
             start = f"y{k}"
         body.append("o = Add (r, y1)" if self.adds else "o = Identity (y1)")
-        body.append("y = ScatterND (x, at, o)")
-        numbers = "<int64 zero = {0}, int64[1] last = {-1}>"
+        if self.writes_elements:  # as many as are true
+            body += ["ml = Reshape (m, last)", "mi = Cast <to = 7> (ml)"]
+            body += [
+                "total = ReduceSum <keepdims = 1> (mi)",
+                "sizes = Concat <axis = 0> (total, four)",
+            ]
+            body += [
+                "oe = Expand (o, sizes)",
+                "ol = Reshape (oe, last)",
+                "mw = Unsqueeze (m, last)",
+            ]
+            body += ["sx = Shape (x)", "me = Expand (mw, sx)", "mn = NonZero (me)"]
+            body += ["mt = Transpose (mn)", "y = ScatterND (x, mt, ol)"]
+        else:
+            body.append("y = ScatterND (x, at, o)")
+        numbers = "<int64 zero = {0}, int64[1] last = {-1}, int64[1] four = {4}>"
         lines = "\n".join(body)
         return f"g ({', '.join(given)}) => ({kind}[{rows},4] y) {numbers} {{ {lines} }}"
 
