@@ -23,6 +23,7 @@ from onnx_scatterx.rewrites.helpers.row_arithmetic import work_of_row
 from onnx_scatterx.rewrites.helpers.row_part import (
     Part,
     constant,
+    everywhere,
     guarded,
     indices_of,
     shifted,
@@ -64,6 +65,16 @@ def regions(part: Part) -> Whole:
     whole = (_harmless(part, i, x) for i, x in ((1, boxes), (2, batch)))
     flat = [part.flattened(x) for x in whole]
     return part.unflattened(part.node_of([part.input(0), *flat], boxes.dims))
+
+
+def sampled(part: Part) -> Whole:
+    """GridSample: each map with the grid of its row; a position that is no number is not read."""
+    refuse_unless(part.axis == 0)
+    maps, grids = part.followed(0, 0), part.followed(1, 0)
+    dims = sorted({*maps.dims, *grids.dims})
+    pair = everywhere(part, maps, dims), _harmless(part, 1, everywhere(part, grids, dims))
+    flat = [part.flattened(x) for x in pair]
+    return part.unflattened(part.node_of(flat, dims))
 
 
 def _harmless(part: Part, i: int, x: Whole) -> Whole:
