@@ -35,6 +35,7 @@ def some_written(part: Part) -> Whole:
     """ScatterND, ScatterElements: a write of chosen rows, by a mask, to some of the rows."""
     scatter, context = part.context.access(part.node), part.context
     refuse_unless(isinstance(scatter, Scatter) and part.has is Has.ALL)
+    refuse_unless(not part.rows.is_windowed)
     assert isinstance(scatter, Scatter)
     by_mask = masked(scatter, context)
     refuse_unless(by_mask.axes == (part.axis,))
@@ -102,6 +103,10 @@ class RowsAmong(WholeRows):
 
     def of_repeated(self, value: ir.Value, axis: int, dims: int, has: Has) -> Whole:
         """Refuse rows that a mask repeats."""
+        return granted(None)
+
+    def of_window(self, value: ir.Value, axis: int, window: Shape, has: Has = Has.ALL) -> Whole:
+        """Refuse more elements than one for each row."""
         return granted(None)
 
     def _place(self, value: ir.Value, axis: int) -> Whole:
