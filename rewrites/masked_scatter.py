@@ -28,6 +28,7 @@ from onnx_scatterx.engine.rules import (
 )
 from onnx_scatterx.rewrites.helpers.masked_write import whole_rows, written_by_mask
 from onnx_scatterx.rewrites.helpers.masks import masked
+from onnx_scatterx.rewrites.helpers.row_counts import counted
 from onnx_scatterx.rewrites.helpers.row_reads import is_head
 
 
@@ -40,7 +41,7 @@ class MaskedScatterRule(ScatterRule):
         by_mask = masked(scatter, context)
         source, dim = _source(scatter, context), by_mask.dim
         rows = whole_rows(by_mask, context)
-        updates = rows.counted(source, dim, is_long=True)
+        updates = counted(rows, source, dim, is_long=True)
         return Plan(lambda: written_by_mask(by_mask, rows, updates))
 
 

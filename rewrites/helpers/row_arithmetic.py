@@ -21,6 +21,7 @@ from onnx_scatterx.engine.rules import (
     refuse_unless,
     term,
 )
+from onnx_scatterx.rewrites.helpers.row_counts import counted
 from onnx_scatterx.rewrites.helpers.row_part import (
     Part,
     guarded,
@@ -67,7 +68,7 @@ def _operands(part: Part) -> list[Whole | ir.Value | None]:
         if isinstance(x, Refusal):
             refuse_unless(read and rows.counts)
             value = part.input(i)
-            found[i] = rows.counted(value, axis - rank + len(rows.shape(value)))
+            found[i] = counted(rows, value, axis - rank + len(rows.shape(value)))
     return [None if isinstance(x, Refusal) else x for x in found]
 
 

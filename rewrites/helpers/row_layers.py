@@ -23,7 +23,6 @@ from onnx_scatterx.rewrites.helpers.row_arithmetic import work_of_row
 from onnx_scatterx.rewrites.helpers.row_part import (
     Part,
     constant,
-    everywhere,
     guarded,
     indices_of,
     shifted,
@@ -72,7 +71,7 @@ def sampled(part: Part) -> Whole:
     refuse_unless(part.axis == 0)
     maps, grids = part.followed(0, 0), part.followed(1, 0)
     dims = sorted({*maps.dims, *grids.dims})
-    pair = everywhere(part, maps, dims), _harmless(part, 1, everywhere(part, grids, dims))
+    pair = part.rows.everywhere(maps, dims), _harmless(part, 1, part.rows.everywhere(grids, dims))
     flat = [part.flattened(x) for x in pair]
     return part.unflattened(part.node_of(flat, dims))
 

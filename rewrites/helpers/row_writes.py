@@ -27,6 +27,7 @@ from onnx_scatterx.engine.rules import (
     refuse_unless,
 )
 from onnx_scatterx.rewrites.helpers.masks import Masked, as_bools, masked, repeats
+from onnx_scatterx.rewrites.helpers.row_counts import counted
 from onnx_scatterx.rewrites.helpers.row_part import Part, as_base, shifted
 from onnx_scatterx.rewrites.helpers.row_reads import RowRead
 from onnx_scatterx.rewrites.helpers.whole import Has, Whole, written
@@ -38,7 +39,7 @@ _BOOL = ir.DataType.BOOL
 def some_written(part: Part) -> Whole:
     """ScatterND, ScatterElements: a write of chosen rows, by a mask, to some of the rows."""
     scatter, context = part.context.access(part.node), part.context
-    refuse_unless(isinstance(scatter, Scatter))
+    refuse_unless(isinstance(scatter, Scatter) and not part.rows.is_windowed)
     assert isinstance(scatter, Scatter)
     by_mask = masked(scatter, context)
     axes, mask = by_mask.named, by_mask.mask
@@ -108,6 +109,11 @@ class RowsAmong(WholeRows):
         """How many dims of masks a tensor of all rows may have."""
         return self._among.width + len(self.extents) - 1
 
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """The dims of the mask of all rows, and the further ones of this mask."""
+        return (*self._among.dims, *map(self.dim, range(1, self.depth)))
+
     def dim(self, r: int) -> int:
         """Return the dim of a tensor of all rows that a dim of the mask is, or refuse the first."""
         refuse_unless(r > 0)
@@ -143,20 +149,21 @@ class RowsAmong(WholeRows):
         width = self._among.width
         return [r for r in dims if r < width], [r - width + 1 for r in dims if r >= width]
 
-    def _counted_dims(self) -> tuple[int, ...]:
-        """Return all dims of the mask of all rows, and of this one, or refuse."""
-        among, depth = self._among, self.depth
-        refuse_unless(not among.merged and depth > 0)
-        refuse_unless(depth == len(self.extents) or repeats(self.mask, depth))
-        return (*among._counted_dims(), *map(self.dim, range(1, depth)))
-
     def _of(self, value: ir.Value, axis: int, has: Has) -> Whole:
         """Return all rows of a value; one of other rows has them in the order of the mask."""
         whole = attempt(partial(super()._of, value, axis, has))
         if isinstance(whole, Whole):
             return whole
-        refuse_unless(self.counts)
-        return self.counted(value, axis, is_long=has is not Has.FEWER)
+        among, dims, depth = self._among, self.dims, self.depth
+        refuse_unless(self.counts and among.is_whole() and not among.merged and depth > 0)
+        refuse_unless(depth == len(self.extents) or repeats(self.mask, depth))
+        hit, facts = partial(self.hit, dims), self.facts
+        rows = WholeRows(self.mask, self.sizes(dims), hit, self.through, self.context, facts)
+        return replace(counted(rows, value, axis, is_long=has is not Has.FEWER), dims=dims)
+
+    def of_window(self, value: ir.Value, axis: int, window: Shape, has: Has = Has.ALL) -> Whole:
+        """Refuse more elements than one for each row."""
+        return granted(None)
 
     def _place(self, value: ir.Value, axis: int) -> Whole:
         """Refuse places among the chosen rows."""
