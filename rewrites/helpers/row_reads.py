@@ -74,7 +74,7 @@ class RowRead:
             )
         whole = Whole(make, read.dtype, self.axis, self.dims, self.new, self.order, is_read=True)
         keeps = len(self.old) == len(self.new) and all(map(read.facts.equal, self.old, self.new))
-        data = read.data if keeps else _in_shape(read.data, self.new, read.facts, context)
+        data = read.data if keeps else in_shape(read.data, self.new, read.facts, context)
         if data is not None:
             return _unmoved(data, whole, context)
 
@@ -183,7 +183,7 @@ def _gives(
     return gives
 
 
-def _in_shape(
+def in_shape(
     value: ir.Value, shape: Sequence[Term], facts: Facts, context: Context
 ) -> ir.Value | None:
     """Return a tensor of a shape whose elements a value has in their order, or None."""

@@ -155,11 +155,11 @@ class Drawn:
             bad = draw.choice([*ENDS, size, most], (*count, 1))
             tail = (*self.window, *self.rest)
             u = (*tail, *count) if self.is_turned else (*count, *tail)
-            x = [size if d == "P" else d for d in self.data]
+            x = [size if d == "P" else int(d) for d in self.data]
             feed = {
-                "x": sample(NUMPY[self.kind], *x, seed=len(found)),
+                "x": sample(NUMPY[self.kind], *map(int, x), seed=len(found)),
                 "i": np.where(m[..., None], good, bad),
-                "u": sample(NUMPY[self.kind], *u, seed=9 + len(found)),
+                "u": sample(NUMPY[self.kind], *map(int, u), seed=9 + len(found)),
             }
             found.append(feed if self.checks else {**feed, "m": m})
         return found
