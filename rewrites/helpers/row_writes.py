@@ -159,7 +159,7 @@ class RowsAmong(WholeRows):
         refuse_unless(depth == len(self.extents) or repeats(self.mask, depth))
         hit, facts = partial(self.hit, dims), self.facts
         rows = WholeRows(self.mask, self.sizes(dims), hit, self.through, self.context, facts)
-        return replace(counted(rows, value, axis, is_long=has is not Has.FEWER), dims=dims)
+        return replace(counted(rows, value, axis, has), dims=dims)
 
     def of_window(self, value: ir.Value, axis: int, window: Shape, has: Has = Has.ALL) -> Whole:
         """Refuse more elements than one for each row."""
