@@ -13,10 +13,17 @@ ONNX Runtime adds the elements of a ReduceSum as doubles, and does not wrap. So 
 added as int64. If the sum may pass 2^53, the halves of ``u = 2^32 h + l``, ``0 <= l < 2^32``, are
 added apart. CumSum wraps, and is taken if that is fewer nodes. There is no such operator for
 products (and ONNX Runtime's ReduceProd does not wrap as products of integers do):
-they are written update by update, ``y = Where(i[k] == Range(P), y * u[k], y)``, if there is a known
-number of at most 16. So is any reduction of so few if the target lacks an operator of its form.
-Products of float16 are kept, as runtimes compute a chain of them without
-rounding each. Sums of float16 are kept, too: ONNX Runtime computes their CumSum in float32.
+they are multiplied one after the other, if there is a known number of at most 16. A product with 1
+changes nothing:
+
+    after    y = x * f[0] * f[1] * ...          f = Split(Where(i == Range(P), u, 1))
+
+Any reduction of so few is written update by update if the target lacks an operator of its form:
+
+    after    y = Where(i[k] == Range(P), y * u[k], y)                           for each k
+
+Products of float16 are kept, as runtimes compute a chain of them without rounding each. Sums of
+float16 are kept, too: ONNX Runtime computes their CumSum in float32.
 ``max`` and ``min`` keep the first operand only if it is greater (less). So whatever follows a NaN
 replaces it, and of equal zeros the last one remains:
 
@@ -71,7 +78,7 @@ class DenseReduceRule(ScatterRule):
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         folds, search = granted(_FOLDS.get(scatter.reduction)), search_of(scatter, context)
-        refuse_unless(folds or are_few(search))
+        refuse_unless(scatter.reduction != "mul" or are_few(search))
         work = allow(_elements(search), search)
 
         def written(fold: _Fold) -> ir.Value:
@@ -84,7 +91,7 @@ class DenseReduceRule(ScatterRule):
         ]
         if not costs and are_few(search):
             chain = partial(one_by_one, search)
-            if not writes or not isinstance(context.writer.fragment_of(chain), Refusal):
+            if not isinstance(context.writer.fragment_of(chain), Refusal):
                 return Plan(chain, work)
         _, best = min(costs, default=(0, -1))
         return Plan(writes[best], work)
@@ -102,6 +109,18 @@ def _elements(search: Search) -> Term:
     axis = search.layout.middle + 1
     sizes = (*shape[:axis], shape[axis] + 1, *shape[axis + 1 :])
     return math.prod(sizes, start=term(1))
+
+
+def _factors(search: Search) -> ir.Value:
+    """Write the products, with a factor of 1 where a position has no update."""
+    hit, x, u = side_by_side(search)
+    w, s, axis = search.context.writer, search.scatter, search.layout.middle + 1
+    refuse_unless(s.dtype != _BOOL)
+    one, count = np.array(1, s.dtype.numpy()), search.layout.updates.constant
+    factors = Reducer(w, "none", s.dtype).where(hit, w.constant(one, s.dtype), u)
+    for factor in search.context.numbers.single(factors, s.dtype, granted(count), axis):
+        x = Reducer(w, s.reduction, s.dtype).combined(x, factor)
+    return w.axes("Squeeze", x, s.dtype, [axis])
 
 
 def _unordered(search: Search) -> ir.Value:
@@ -206,7 +225,7 @@ def _turns(search: Search, hit: ir.Value) -> ir.Value:
 
 _FOLDS: dict[str, tuple[_Fold, ...]] = {
     "add": (_unordered, _ordered),
-    "mul": (),
+    "mul": (_factors,),
     "max": (_extreme,),
     "min": (_extreme,),
 }

@@ -28,7 +28,9 @@ from onnx_scatterx.engine.rules import (
 )
 from onnx_scatterx.rewrites.helpers.masked_write import whole_rows, written_by_mask
 from onnx_scatterx.rewrites.helpers.masks import masked
+from onnx_scatterx.rewrites.helpers.row_counts import counted
 from onnx_scatterx.rewrites.helpers.row_reads import is_head
+from onnx_scatterx.rewrites.helpers.whole import Has
 
 
 class MaskedScatterRule(ScatterRule):
@@ -40,7 +42,8 @@ class MaskedScatterRule(ScatterRule):
         by_mask = masked(scatter, context)
         source, dim = _source(scatter, context), by_mask.dim
         rows = whole_rows(by_mask, context)
-        updates = rows.counted(source, dim, is_long=True)
+        has = Has.ALL if source is scatter.updates else Has.MORE
+        updates = counted(rows, source, dim, has)
         return Plan(lambda: written_by_mask(by_mask, rows, updates))
 
 

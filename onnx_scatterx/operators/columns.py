@@ -99,6 +99,8 @@ class Rows(enum.Enum):
     """Along axis 0 of the first input; the others are the same for all rows."""
     REGIONS = enum.auto()
     """Along axis 0 of the second and the third input."""
+    SAMPLED = enum.auto()
+    """Along axis 0 of both inputs."""
     BEFORE = enum.auto()
     """Along the axes of the first input before ``axis``."""
     APART = enum.auto()
@@ -125,6 +127,8 @@ class Rows(enum.Enum):
     TAKEN = enum.auto()
     """Along other axes than that which is read, or along those of the indices."""
     TAKEN_ALONG = enum.auto()
+    TAKEN_AT = enum.auto()
+    """Along the axes of the indices before the last."""
     WRITTEN = enum.auto()
     """Along an axis that is written by a mask: a choice of some of the rows."""
 

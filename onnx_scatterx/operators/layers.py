@@ -40,7 +40,7 @@ _makes_sequence = partial(_known, gives_sequence=True)
 
 _SHAPES_ALONE = """
     AffineGrid Attention BatchNormalization CenterCropPad Col2Im CumProd Det DynamicQuantizeLinear
-    EyeLike GridSample MaxRoiPool MaxUnpool NonMaxSuppression OptionalHasElement
+    EyeLike MaxRoiPool MaxUnpool NonMaxSuppression OptionalHasElement
     RegexFullMatch RotaryEmbedding StringConcat StringNormalizer StringSplit
     TfIdfVectorizer"""
 """Operators of which only inferred shapes were looked at."""
@@ -70,6 +70,7 @@ LAYERS: dict[str, Operator] = {
     "GlobalAveragePool": _spatial(rows=Rows.BATCH, rows_alike=Kinds.FLOAT, in_integers=(0,)),
     "GlobalLpPool": _spatial(rows=Rows.BATCH),
     "GlobalMaxPool": _spatial(rows=Rows.BATCH, rows_alike=Kinds.FLOAT),
+    "GridSample": _known(rows=Rows.SAMPLED),
     "GroupNormalization": _known(rows=Rows.BATCH, rows_alike=FLOATS),
     "HammingWindow": _window(),
     "HannWindow": _window(),

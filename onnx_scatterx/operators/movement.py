@@ -48,7 +48,7 @@ MOVEMENT: dict[str, Operator] = {
     "Flatten": _moves(rows=Rows.IN_ORDER, keeps_all=True, keeps_order=True),
     "Gather": _carries(rows=Rows.TAKEN, reads=True, indexed_since=9),
     "GatherElements": _carries(rows=Rows.TAKEN_ALONG, reads=True),
-    "GatherND": _moves(reads=True),
+    "GatherND": _moves(rows=Rows.TAKEN_AT, reads=True),
     "Identity": _quantizers_pass(
         rows=Rows.IN_ORDER, keeps_all=True, keeps_order=True, alike=Kinds.ANY, passes=Passing.ALIKE
     ),

@@ -7,6 +7,11 @@
 The order of the updates is the same. An update that is not chosen has any position, also one beyond
 the data, and any number, also NaN: a form that compares positions must compare the mask, too.
 
+An index may be there for each row and each place of a window, in the order of either:
+
+    before   y = ScatterND(x, Reshape(Expand(Gather(i, at)) + o), Reshape(Gather(u, at)))
+    same as  y = ScatterND(x, Expand(i) + o, u)             i of shape [n, 1, k], o of [w, k]
+
 Holds if the indices and the updates are rows of tensors that the mask chooses, in its order, or
 functions of each of such rows alone (``whole_rows``). What the scatter does with its positions
 must not depend on how many rows were chosen before.
@@ -14,7 +19,7 @@ must not depend on how many rows were chosen before.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -26,6 +31,7 @@ from onnx_scatterx.engine.rules import (
     Scatter,
     Shape,
     Term,
+    attempt,
     coord,
     granted,
     made_by,
@@ -46,95 +52,133 @@ _VALUES = 256  # at most so many values before the indices are visited
 class ChosenRows:
     """A scatter of all updates, of which those at which the mask is true are written.
 
-    The indices and updates of the ``scatter`` are placeholders: ``prepare`` writes them. The dims
-    of the mask are the first dims of the updates. ``context`` knows the placeholders.
+    The indices and updates of the ``scatter`` are placeholders: ``prepare`` writes them. The mask
+    runs over these ``dims`` of the updates. ``context`` knows the placeholders.
     """
 
     scatter: Scatter
     context: Context
     mask: Mask
+    dims: range
     prepare: Callable[[], None]
-
-    @property
-    def dims(self) -> range:
-        """The dims of the updates over which the mask runs."""
-        return range(len(self.mask.shape))
 
     def write_mask(self, order: list[int]) -> ir.Value:
         """Write the mask over the dims of the updates, in this order."""
-        w, perm = self.context.writer, [d for d in order if d in self.dims]
+        w, perm = self.context.writer, [d - self.dims[0] for d in order if d in self.dims]
         x = w.transpose(as_bools(self.mask.value, self.mask, self.context), _BOOL, perm)
-        return w.axes("Unsqueeze", x, _BOOL, [i for i, d in enumerate(order) if d not in perm])
+        others = [i for i, d in enumerate(order) if d not in self.dims]
+        return w.axes("Unsqueeze", x, _BOOL, others)
 
 
 def chosen_rows(scatter: Scatter, context: Context) -> ChosenRows:
     """Return a scatter as one of all the updates from which a mask chooses, or refuse."""
-    indices, known = granted(scatter.indices), context.known
-    kind = granted(known(indices).dtype)
-    columns = scatter.node.op_type == "ScatterND"
-    refuse_unless(columns or scatter.node.op_type in ("Scatter", "ScatterElements"))
-    mask = mask_of(_counted(indices), context)
-    depth, (_, *more) = len(mask.shape), scatter.index_dims or (0,)
-    refuse_unless(scatter.index_dims and depth)
-    refuse_unless(scatter.facts.equal(scatter.shape[0], mask.count))
-    refuse_unless(columns or depth == 1)
-
-    shape = (*mask.shape, *scatter.shape[1:])
-    last = [granted(known(indices).shape)[-1]] if columns else []
-    index_shape = (*mask.shape, *(scatter.shape[d] for d in more), *last)
+    scatter = _with_indices(scatter, context)
+    refuse_unless(scatter.node.op_type in ("ScatterND", "Scatter", "ScatterElements"))
+    mask = mask_of(_counted(granted(scatter.indices), context), context)
     fitted = partial(as_bools, mask.value, mask, context)
     rows = WholeRows(mask, mask.shape, fitted, whole_of, context, scatter.facts)
-    own = _written_as(indices, index_shape, rows, context)
-    new = _written_as(scatter.updates, shape, rows, context)
+    ways = (partial(_of_all, scatter, *way, rows, context) for way in _windows(scatter, mask))
+    found = (each for each in map(attempt, ways) if isinstance(each, ChosenRows))
+    return granted(next(found, None))
+
+
+def _with_indices(scatter: Scatter, context: Context) -> Scatter:
+    """Return a scatter with its index tensor: that of the node, if it was unflattened."""
+    given = scatter if scatter.indices is not None else context.access(scatter.node)
+    refuse_unless(isinstance(given, Scatter) and given.data is scatter.data)
+    assert isinstance(given, Scatter)
+    return given
+
+
+def _windows(scatter: Scatter, mask: Mask) -> Iterator[tuple[int, Shape]]:
+    """Yield the dims of the indices that have an element for each chosen row, with a window.
+
+    The places of the window are beside each row, or the rows beside each place.
+    """
+    one, count = term(1), mask.count
+    for dim in scatter.index_dims:
+        size = scatter.shape[dim]
+        times = size // count
+        if scatter.facts.equal(size, count):
+            yield dim, (one, one)
+        elif times * count is size:
+            yield dim, (one, times)
+            yield dim, (times, one)
+
+
+def _of_all(
+    scatter: Scatter, dim: int, window: Shape, rows: WholeRows, context: Context
+) -> ChosenRows:
+    """Return a scatter of all the updates, if a dim of them has the chosen rows, or refuse."""
+    indices, known, mask = granted(scatter.indices), context.known, rows.mask
+    kind = granted(known(indices).dtype)
+    columns = scatter.node.op_type == "ScatterND"
+    last = [granted(known(indices).shape)[-1]] if columns else []
+    before, behind = ([n] if n.constant != 1 else [] for n in window)
+    dims, ends = len(scatter.index_dims), (scatter.shape[:dim], scatter.shape[dim + 1 :])
+
+    def split(own: Shape) -> Shape:
+        return (*ends[0], *before, *own, *behind, *ends[1])
+
+    shape = split(mask.shape)
+    depth, first = len(mask.shape), dim + len(before)
+    more = len(before) + len(behind) + depth - 1
+    at = [coord(d) for d in range(dims + more)]
+    index_shape = (*shape[: len(at)], *last)
+    own = _written_as(indices, index_shape, dim, window, rows)
+    new = _written_as(scatter.updates, shape, dim, window, rows)
     places, described = context.with_placeholder("all/indices", kind, index_shape)
     values, described = described.with_placeholder("all/updates", scatter.dtype, shape)
 
-    at = [coord(d) for d in range(len(index_shape) - len(last))]
-    moved = _behind(depth, len(scatter.shape))
+    chosen = split((mask.count,))
+    behind_rows = {d: d + depth - 1 for d in range(first + 1, len(chosen))}
+    given = scatter.index_exprs if chosen == scatter.shape else scatter.targets_in(chosen)
     targets: list[Term] = []
-    for c, t in enumerate(scatter.index_exprs):
-        if 0 in t.coords:  # a term would need the number of the chosen row
+    single = scatter.facts.interval(mask.count)[1] <= 1
+    for c, t in enumerate(given):
+        if t is not None and single and scatter.affine(c) is not None:
+            t = t.at({first: 0})
+        if t is None or first in t.coords:  # a term would need the number of the chosen row
             refuse_unless(c in scatter.named and scatter.affine(c) is None)
             column = [term(c - scatter.named[0])] if columns else []
             targets.append(context.element(places, [*at, *column]))
         else:
-            targets.append(t.at(moved))
-    given, rank = context.facts, len(at)
+            targets.append(t.at({d: coord(e) for d, e in behind_rows.items()}))
+    facts, rank = context.facts, len(at)
     whole = scatter.of_updates(
-        values, shape, targets, given, indices=places, index_rank=rank, signed=scatter.named
+        values, shape, targets, facts, indices=places, index_rank=rank, signed=scatter.named
     )
 
     def prepare() -> None:
         context.writer.let(places, own())
         context.writer.let(values, new())
 
-    return ChosenRows(whole, described, mask, prepare)
+    return ChosenRows(whole, described, mask, range(first, first + depth), prepare)
 
 
-def _behind(depth: int, rank: int) -> dict[int, Term]:
-    """Return the coordinates of the dims behind the first, if ``depth`` dims replace the first."""
-    return {d: coord(d - 1 + depth) for d in range(1, rank)}
-
-
-def _counted(indices: ir.Value) -> ir.Node | None:
+def _counted(indices: ir.Value, context: Context) -> ir.Node | None:
     """Return the nearest NonZero whose positions are read to compute the indices."""
 
     def near(value: ir.Value) -> list[ir.Value]:
         node = value.producer()
         if node is None:
             return []
-        reads = node.domain == "" and node.op_type in ("Gather", "GatherND")
-        return [v for v in (node.inputs[1:] if reads else node.inputs) if v is not None]
+        data, *others = node.inputs or (None,)
+        if node.domain == "" and node.op_type in ("Gather", "GatherND"):
+            fixed = all(v is None or context.known(v).constant is not None for v in others)
+            return [v for v in ([data] if fixed else others) if v is not None]
+        return [v for v in node.inputs if v is not None]
 
     values = islice(reached([indices], near), _VALUES)
     return next((node for v in values if (node := made_by(v, "NonZero")) is not None), None)
 
 
 def _written_as(
-    value: ir.Value, shape: Shape, rows: WholeRows, context: Context
+    value: ir.Value, shape: Shape, axis: int, window: Shape, rows: WholeRows
 ) -> Callable[[], ir.Value]:
     """Return a function that writes chosen rows as a tensor of all rows of a shape, or refuse."""
-    whole = rows.of(value, 0).with_dims(range(len(rows.extents)))
+    context = rows.context
+    whole = rows.of_window(value, axis, window).with_dims(rows.dims_with(window))
     refuse_unless(len(whole.sizes) == len(shape))
 
     def write() -> ir.Value:

@@ -21,6 +21,7 @@ from onnx_scatterx.engine.rules import (
     refuse_unless,
     term,
 )
+from onnx_scatterx.rewrites.helpers.row_counts import counted
 from onnx_scatterx.rewrites.helpers.row_part import (
     Part,
     guarded,
@@ -67,8 +68,22 @@ def _operands(part: Part) -> list[Whole | ir.Value | None]:
         if isinstance(x, Refusal):
             refuse_unless(read and rows.counts)
             value = part.input(i)
-            found[i] = rows.counted(value, axis - rank + len(rows.shape(value)))
+            at = axis - rank + len(rows.shape(value))
+            found[i] = counted(rows, value, at, _how_many(part, value, at))
     return [None if isinstance(x, Refusal) else x for x in found]
+
+
+def _how_many(part: Part, value: ir.Value, axis: int) -> Has:
+    """Return how many rows an operand has that has the chosen ones, or one for all.
+
+    If it surely has two or more, the output has as many, and so has what is written.
+    """
+    size = part.rows.given_shape(value)[axis]
+    if part.facts.equal(size, part.rows.count):
+        return Has.ALL
+    if not part.facts.is_nonnegative(size - 2):
+        return Has.FEWER
+    return Has.MORE if part.has is Has.MORE else Has.ALL
 
 
 def _fit(part: Part, x: Whole | ir.Value | None, dims: Sequence[int]) -> Whole | ir.Value | None:

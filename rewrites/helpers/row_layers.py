@@ -66,6 +66,16 @@ def regions(part: Part) -> Whole:
     return part.unflattened(part.node_of([part.input(0), *flat], boxes.dims))
 
 
+def sampled(part: Part) -> Whole:
+    """GridSample: each map with the grid of its row; a position that is no number is not read."""
+    refuse_unless(part.axis == 0)
+    maps, grids = part.followed(0, 0), part.followed(1, 0)
+    dims = sorted({*maps.dims, *grids.dims})
+    pair = part.rows.everywhere(maps, dims), _harmless(part, 1, part.rows.everywhere(grids, dims))
+    flat = [part.flattened(x) for x in pair]
+    return part.unflattened(part.node_of(flat, dims))
+
+
 def _harmless(part: Part, i: int, x: Whole) -> Whole:
     """Return rows of an input that are zeros where they are not chosen."""
     inner = Part(part.rows, part.node, part.input(i), 0, part.has)

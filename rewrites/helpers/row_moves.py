@@ -3,6 +3,7 @@
     Transpose(x[m])           Transpose(x)              the dims of the mask stay together
     Reshape(x[m], [-1, 4])    Reshape(x, [..., 4])      if as many elements are before the rows
     Reshape(x[m], [-1])       x                         if the mask repeats each row for all of it
+    Reshape(x[m], [-1, 4])    Reshape(x, [..., 3, 4])   if each row becomes 3: the dim of a window
 
 Axes that only change places are not written here: a ``Whole`` keeps their order until it is read.
 """
@@ -28,20 +29,20 @@ from onnx_scatterx.engine.rules import (
 from onnx_scatterx.rewrites.helpers.row_part import (
     Part,
     constant,
-    everywhere,
     guarded,
     indices_of,
     shifted,
     value_of,
 )
 from onnx_scatterx.rewrites.helpers.whole import Has, Whole, same_but_ones
+from onnx_scatterx.rewrites.helpers.whole_rows import is_of_window
 
 
 def in_order(part: Part) -> Whole:
     """Reshape, Flatten, Squeeze, Unsqueeze, Identity: the elements in their order."""
     places = range(len(part.rows.shape(part.input(0))))
-    found = (_from_axis(part, at) for at in places)
-    return granted(next((x for x in found if x is not None), None))
+    found = [partial(way, part, at) for way in (_from_axis, _windowed) for at in places]
+    return granted(next((x for each in found if (x := each()) is not None), None))
 
 
 def _from_axis(part: Part, at: int) -> Whole | None:
@@ -64,7 +65,7 @@ def _from_axis(part: Part, at: int) -> Whole | None:
     first = x.axis + len(x.dims)
     more = [d for d in range(repeated) if x.sizes[first + d].constant != 1]
     kept = [*range(first), *(first + d for d in more), *range(first + repeated, len(x.order))]
-    dims = (*x.dims, *(part.rows.depth - repeated + d for d in more))
+    dims = (*x.dims, *(part.rows.dim(part.rows.depth - repeated + d) for d in more))
     return _shaped(part, replace(x.moved(kept, x.axis), dims=dims))
 
 
@@ -76,25 +77,54 @@ def _repeated(part: Part, old: Shape, at: int, behind: Term) -> int:
     """Return how many of the last dims of the mask are axes behind the rows that are merged."""
     depth, equal, mask = part.rows.depth, part.facts.equal, part.rows.mask
     for count in range(1, depth + 1):
-        own, dims = old[at + 1 : at + 1 + count], range(depth - count, depth)
-        shapes = mask.shape[depth - count : depth], part.rows.sizes(dims)
+        own, last = old[at + 1 : at + 1 + count], slice(depth - count, depth)
+        shapes = mask.shape[last], part.rows.extents[last]
         fits = len(own) == count and all(all(map(equal, own, shape)) for shape in shapes)
         if fits and equal(_count(old[at + 1 + count :]), behind):
             return count
     return 0
 
 
-def _shaped(part: Part, x: Whole) -> Whole:
-    """Return a whole tensor in the shape of all rows of the output."""
-    new = part.whole_shape(x.dims)
-    order = same_but_ones(x.sizes, new, part.facts, kept=range(x.axis, x.axis + len(x.dims)))
+def _windowed(part: Part, at: int) -> Whole | None:
+    """Return all rows of a tensor in another shape, which merges them with other axes, or splits.
+
+    Before the rows, and behind them, are as many elements in both shapes. Those that are not on
+    other axes of the input are the window of its axis of rows.
+    """
+    rows, old, axis = part.rows, part.rows.shape(part.input(0)), part.axis
+    before = _quotient(rows.window[0] * _count(part.shape[:axis]), _count(old[:at]))
+    behind = _quotient(rows.window[1] * _count(part.shape[axis + 1 :]), _count(old[at + 1 :]))
+    if before is None or behind is None or (before, behind) == rows.window:
+        return None
+    x = attempt(partial(rows.of_window, part.input(0), at, (before, behind), part.has))
+    if not isinstance(x, Whole):
+        return None
+    inner = [r for r in x.dims if not is_of_window(r)]
+    return _shaped(part, x, [r for r in rows.dims if r in inner or is_of_window(r)])
+
+
+def _quotient(a: Term, b: Term) -> Term | None:
+    """Return how many times as large a size is as another one; None if it is not known."""
+    if b.constant == 0:
+        return None
+    times = a // b
+    return times if times * b is a else None
+
+
+def _shaped(part: Part, x: Whole, dims: Sequence[int] | None = None) -> Whole:
+    """Return a whole tensor in the shape of all rows of the output, with dims of the mask."""
+    dims = x.dims if dims is None else tuple(dims)
+    new, kept = part.whole_shape(dims), [r for r in x.dims if not is_of_window(r)]
+    first = x.axis + (x.dims.index(kept[0]) if kept else 0)
+    order = same_but_ones(x.sizes, new, part.facts, kept=range(first, first + len(kept)))
     if order is not None:
-        return x.moved(order, part.axis)
+        moved = x.moved(order, part.axis)
+        return moved if dims == x.dims else replace(moved, dims=dims, narrow=None)
 
     def make(made: list[ir.Value]) -> ir.Value:
         return part.context.numbers.reshape(made[0], x.dtype, x.sizes, new, part.facts)
 
-    return part.whole(make, [x], x.dims)
+    return part.whole(make, [x], dims)
 
 
 def transposed(part: Part) -> Whole:
@@ -115,7 +145,8 @@ def expanded(part: Part) -> Whole:
     if at < 0:
         x = value_of(part, source)
     else:
-        has = part.has if part.rows.is_fixed(source, at) else Has.FEWER
+        as_many = part.facts.equal(own[at], part.shape[part.axis])
+        has = part.has if as_many or part.rows.is_fixed(source, at) else Has.FEWER
         x = part.rows.of(source, at, has)
     new = part.whole_shape(x.dims)
     lead = len(new) - len(x.order)
@@ -152,7 +183,7 @@ def joined(part: Part) -> Whole:
     refuse_unless(axis != part.axis)
     wholes = [part.followed(i, part.axis) for i in range(len(part.node.inputs))]
     dims = sorted({r for x in wholes for r in x.dims})
-    inputs = [everywhere(part, x, dims) for x in wholes]
+    inputs = [part.rows.everywhere(x, dims) for x in wholes]
     place = axis if axis < part.axis else axis + len(dims) - 1
     return part.node_of(inputs, dims, axis=place)
 
@@ -241,9 +272,9 @@ def taken_along(part: Part) -> Whole:
     x, i = part.followed(0, part.axis), part.followed(1, part.axis)
     dims = sorted({*x.dims, *i.dims})
     inner = Part(part.rows, part.node, at, part.axis, part.has)
-    safe = guarded(inner, everywhere(part, i, dims), dims, 0, part.rank)
+    safe = guarded(inner, part.rows.everywhere(i, dims), dims, 0, part.rank)
     place = axis if axis < part.axis else axis + len(dims) - 1
-    return part.node_of([everywhere(part, x, dims), safe], dims, axis=place)
+    return part.node_of([part.rows.everywhere(x, dims), safe], dims, axis=place)
 
 
 def top_elements(part: Part) -> Whole:

@@ -234,19 +234,3 @@ def indices_of(part: Part, i: int, axis: int) -> Whole:
 def as_base(x: Whole) -> Whole:
     """Return a tensor that is written as another one."""
     return replace(x, shape=x.sizes, order=tuple(range(len(x.order))), narrow=None)
-
-
-def everywhere(part: Part, x: Whole, dims: Sequence[int]) -> Whole:
-    """Return a whole tensor with these dims of the mask, each in its size."""
-    if x.dims == tuple(dims):
-        return x
-    x = x.with_dims(dims)
-    end = x.axis + len(dims)
-    shape = (*x.sizes[: x.axis], *part.rows.sizes(dims), *x.sizes[end:])
-
-    def make(made: list[ir.Value]) -> ir.Value:
-        w, sizes = part.context.writer, part.context.numbers.shape(shape)
-        return w.node("Expand", [made[0], sizes], x.dtype)
-
-    places = tuple(range(len(shape)))
-    return Whole(make, x.dtype, x.axis, tuple(dims), shape, places, x.is_read, (x,))

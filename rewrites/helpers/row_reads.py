@@ -28,6 +28,7 @@ from onnx_scatterx.engine.rules import (
     attribute_of,
     described,
     granted,
+    made_by,
     refuse_unless,
     term,
 )
@@ -72,8 +73,8 @@ class RowRead:
                 is_read=True,
             )
         whole = Whole(make, read.dtype, self.axis, self.dims, self.new, self.order, is_read=True)
-        keeps = len(self.old) == len(self.new)
-        data = read.data if keeps else _in_shape(read.data, self.new, read.facts, context)
+        keeps = len(self.old) == len(self.new) and all(map(read.facts.equal, self.old, self.new))
+        data = read.data if keeps else in_shape(read.data, self.new, read.facts, context)
         if data is not None:
             return _unmoved(data, whole, context)
 
@@ -97,6 +98,7 @@ def row_read(node: ir.Node, axis: int, extents: Shape, context: Context) -> RowR
     read = context.access(node)
     refuse_unless(isinstance(read, Gather))
     assert isinstance(read, Gather)
+    read, before = _before_reshape(read, axis, context)
     labels: list[tuple[str, int] | None] = []  # of each axis of the source
     old, new, rows = list[Term](), list[Term](), list[Row]()
     at: list[tuple[int, int]] = []
@@ -127,7 +129,31 @@ def row_read(node: ir.Node, axis: int, extents: Shape, context: Context) -> RowR
     absent = (n for label, n in zip(wanted, sizes, strict=True) if label not in places)
     refuse_unless(all(n.constant == 1 for n in absent))
     order = tuple(map(places.get, wanted))
-    return RowRead(read, axis, tuple(rows), tuple(old), tuple(new), order, tuple(at))
+    refuse_unless(before is None or not at)
+    return RowRead(read, axis, tuple(rows), before or tuple(old), tuple(new), order, tuple(at))
+
+
+def _before_reshape(read: Gather, axis: int, context: Context) -> tuple[Gather, Shape | None]:
+    """Return a read of the tensor before a Reshape, and the shape of that, if it has the rows.
+
+    The Reshape may take the number of rows from the run. But if as many elements are before the
+    axis of the rows, and behind it, then this axis is as long as the one before the Reshape.
+    """
+    node, axes = (
+        made_by(read.data, "Reshape"),
+        [c for c, t, _ in read.by_axis() if axis in t.coords],
+    )
+    source = None if node is None or node.graph is not context.graph else node.inputs[0]
+    own = None if source is None else context.known(source).shape
+    if source is None or own is None or len(axes) != 1:
+        return read, None
+    new, (c,), equal = read.data_shape, axes, read.facts.equal
+    filled = all(read.facts.is_nonnegative(n - 1) for n in (*new[:c], *new[c + 1 :]))
+    for d, size in enumerate(own):
+        parts = (own[:d], new[:c]), (own[d + 1 :], new[c + 1 :])
+        if filled and all(equal(*(math.prod(p, start=term(1)) for p in pair)) for pair in parts):
+            return replace(read, data=source, data_shape=(*new[:c], size, *new[c + 1 :])), own
+    return read, None
 
 
 def _rows(
@@ -157,7 +183,7 @@ def _gives(
     return gives
 
 
-def _in_shape(
+def in_shape(
     value: ir.Value, shape: Sequence[Term], facts: Facts, context: Context
 ) -> ir.Value | None:
     """Return a tensor of a shape whose elements a value has in their order, or None."""

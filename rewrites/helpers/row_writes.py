@@ -3,13 +3,16 @@
     r = x[m];  r[k] = f(r[k])        all rows:  Where(h, f(x), x)        if h[m] is k
 
 The mask k of the chosen rows is a function of each of them, as h is of all rows. A row is chosen
-twice where m and h are true.
+twice where m and h are true. The mask may run over more axes of the rows, behind them. What is
+written may also be in the order of the mask, as in a masked scatter: ``r[k] = u``.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import onnx_ir as ir
 
@@ -19,10 +22,12 @@ from onnx_scatterx.engine.rules import (
     Scatter,
     Shape,
     Term,
+    attempt,
     granted,
     refuse_unless,
 )
-from onnx_scatterx.rewrites.helpers.masks import Masked, as_bools, masked
+from onnx_scatterx.rewrites.helpers.masks import Masked, as_bools, masked, repeats
+from onnx_scatterx.rewrites.helpers.row_counts import counted
 from onnx_scatterx.rewrites.helpers.row_part import Part, as_base, shifted
 from onnx_scatterx.rewrites.helpers.row_reads import RowRead
 from onnx_scatterx.rewrites.helpers.whole import Has, Whole, written
@@ -34,74 +39,130 @@ _BOOL = ir.DataType.BOOL
 def some_written(part: Part) -> Whole:
     """ScatterND, ScatterElements: a write of chosen rows, by a mask, to some of the rows."""
     scatter, context = part.context.access(part.node), part.context
-    refuse_unless(isinstance(scatter, Scatter) and part.has is Has.ALL)
+    refuse_unless(isinstance(scatter, Scatter) and not part.rows.is_windowed)
     assert isinstance(scatter, Scatter)
     by_mask = masked(scatter, context)
-    refuse_unless(by_mask.axes == (part.axis,))
-    sizes = part.shape[part.axis], part.rows.count  # if the model runs, they are equal
-    refuse_unless(any(part.facts.equal(by_mask.mask.shape[0], n) for n in sizes))
+    axes, mask = by_mask.named, by_mask.mask
+    refuse_unless(axes == sorted(axes) and not by_mask.unnamed and axes[0] == part.axis)
     data, hit = part.rows.of(scatter.data, part.axis), _hit(by_mask, part)
+    rows, equal = part.shape[part.axis], part.facts.equal
+    refuse_unless(part.has is Has.ALL or equal(rows, part.rows.count))  # if they are as many
+    sizes = rows, part.rows.count  # if the model runs, they are equal
+    refuse_unless(any(equal(mask.shape[0], n) for n in sizes))
+    refuse_unless(all(map(equal, mask.shape[1:], by_mask.sizes[1:])))
     among = RowsAmong(part.rows, by_mask, hit)
-    updates = _over_data(among.of(scatter.updates, by_mask.dim), by_mask, part)
+    updates = _over_data(among.of(scatter.updates, by_mask.dim), by_mask, among, part)
     dims = sorted({r for x in (data, hit, updates) for r in x.dims})
-    behind = part.rank - 1 - part.axis
-    mask = hit.with_dims(dims).moved([*range(len(dims)), *[None] * behind], 0)
+    places = {axis: len(dims) + i for i, axis in enumerate(axes[1:])}
+    behind = [places.get(c) for c in range(part.axis + 1, part.rank)]
+    where = (hit.narrow or hit).with_dims(dims).moved([*range(len(dims)), *behind], 0)
     reduction = Reducer(context.writer, scatter.reduction, part.dtype)
 
     def make(made: list[ir.Value]) -> ir.Value:
         return reduction.where(*made)
 
-    return part.whole(make, [mask, data.with_dims(dims), updates.with_dims(dims)], dims)
+    return part.whole(make, [where, data.with_dims(dims), updates.with_dims(dims)], dims)
 
 
 def _hit(by_mask: Masked, part: Part) -> Whole:
     """Return the mask of chosen rows as booleans of all rows."""
+
+    def bools(x: Whole) -> Whole:
+        def make(made: list[ir.Value]) -> ir.Value:
+            return as_bools(made[0], by_mask.mask, part.context)
+
+        return replace(as_base(x), make=make, dtype=_BOOL, parts=(x,), work=None)
+
     x = part.rows.of(by_mask.mask.value, 0)
-
-    def make(made: list[ir.Value]) -> ir.Value:
-        return as_bools(made[0], by_mask.mask, part.context)
-
-    return replace(as_base(x), make=make, dtype=_BOOL, parts=(x,), work=None)
+    return replace(bools(x), narrow=None if x.narrow is None else bools(x.narrow))
 
 
-def _over_data(updates: Whole, by_mask: Masked, part: Part) -> Whole:
+def _over_data(updates: Whole, by_mask: Masked, among: RowsAmong, part: Part) -> Whole:
     """Return updates over the axes of the data."""
-    rows, dims = range(updates.axis, updates.axis + len(updates.dims)), dict(by_mask.others)
+    places = {r: updates.axis + i for i, r in enumerate(updates.dims)}
+    rows = [r for r in updates.dims if r < part.rows.width]
+    at: dict[int, int | None] = {axis: shifted(dim, updates) for axis, dim in by_mask.others}
+    for r, axis in enumerate(by_mask.named[1:], 1):
+        at[axis] = places.get(among.dim(r))
     order: list[int | None] = []
     for c in range(part.rank):
-        order += rows if c == part.axis else [shifted(dims[c], updates)]
-    return updates.moved(order, part.axis)
+        order += [places[r] for r in rows] if c == part.axis else [at[c]]
+    return replace(updates.moved(order, part.axis), dims=tuple(rows), narrow=None)
 
 
 class RowsAmong(WholeRows):
     """Follows rows that a mask chooses among chosen rows, to the rows that those are chosen from.
 
-    ``hit`` is this mask for all rows, as booleans.
+    ``hit`` is this mask for all rows, as booleans. In tensors of all rows, the dims of the mask of
+    all rows come first. They stand for the first dim of this mask, and its other dims follow.
     """
 
     def __init__(self, rows: WholeRows, by_mask: Masked, hit: Whole) -> None:
         mask, context = by_mask.mask, rows.context
         facts, through = by_mask.scatter.facts, rows.through
-        rows_of_data = (by_mask.scatter.data_shape[by_mask.named[0]],)
-        super().__init__(mask, rows_of_data, lambda: mask.value, through, context, facts)
+        own, counts = by_mask.sizes, rows.counts
+        super().__init__(mask, own, lambda: mask.value, through, context, facts, counts=counts)
         self._among, self._chosen = rows, hit
 
+    @property
+    def width(self) -> int:
+        """How many dims of masks a tensor of all rows may have."""
+        return self._among.width + len(self.extents) - 1
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """The dims of the mask of all rows, and the further ones of this mask."""
+        return (*self._among.dims, *map(self.dim, range(1, self.depth)))
+
+    def dim(self, r: int) -> int:
+        """Return the dim of a tensor of all rows that a dim of the mask is, or refuse the first."""
+        refuse_unless(r > 0)
+        return self._among.width + r - 1
+
     def sizes(self, dims: Sequence[int]) -> Shape:
-        """Return the sizes of dims of the mask of all rows."""
-        return self._among.sizes(dims)
+        """Return the sizes of dims of tensors of all rows."""
+        rows, inner = self._apart(dims)
+        return (*self._among.sizes(rows), *(self.extents[r] for r in inner))
 
     def work_of(self, each: Term, dims: Sequence[int]) -> MultiplyAdds:
         """Return the multiply-adds for all rows: how many are chosen among the chosen is open."""
-        return self._among.work_of(each, dims)
+        rows, inner = self._apart(dims)
+        repeated = math.prod((self.extents[r] for r in inner), start=each)
+        return self._among.work_of(repeated, rows)
 
     def hit(self, dims: Sequence[int]) -> ir.Value:
         """Write where a row is chosen twice."""
-        refuse_unless(set(self._chosen.dims) <= set(dims))
-        both = [self._among.hit(dims), written(self._chosen.with_dims(dims), self.context)]
-        return self.context.writer.node("And", both, _BOOL)
+        w = self.context.writer
+        rows, inner = self._apart(dims)
+        own = sorted({*self._chosen.dims, *rows})
+        chosen = self._chosen if inner else self._chosen.narrow or self._chosen
+        x = written(chosen.with_dims(own), self.context)
+        behind = {r: len(own) + r - 1 for r in range(1, len(self.extents))}
+        among = w.axes("Unsqueeze", self._among.hit(own), _BOOL, list(behind.values()))
+        both = w.node("And", [among, x], _BOOL)
+        gone = [i for i, r in enumerate(own) if r not in rows]
+        gone += [d for r, d in behind.items() if r not in inner]
+        return self._somewhere(both, gone)
 
-    def of_repeated(self, value: ir.Value, axis: int, dims: int, has: Has) -> Whole:
-        """Refuse rows that a mask repeats."""
+    def _apart(self, dims: Sequence[int]) -> tuple[list[int], list[int]]:
+        """Return the dims that are of the mask of all rows, and those of this mask."""
+        width = self._among.width
+        return [r for r in dims if r < width], [r - width + 1 for r in dims if r >= width]
+
+    def _of(self, value: ir.Value, axis: int, has: Has) -> Whole:
+        """Return all rows of a value; one of other rows has them in the order of the mask."""
+        whole = attempt(partial(super()._of, value, axis, has))
+        if isinstance(whole, Whole):
+            return whole
+        among, dims, depth = self._among, self.dims, self.depth
+        refuse_unless(self.counts and among.is_whole() and not among.merged and depth > 0)
+        refuse_unless(depth == len(self.extents) or repeats(self.mask, depth))
+        hit, facts = partial(self.hit, dims), self.facts
+        rows = WholeRows(self.mask, self.sizes(dims), hit, self.through, self.context, facts)
+        return replace(counted(rows, value, axis, has), dims=dims)
+
+    def of_window(self, value: ir.Value, axis: int, window: Shape, has: Has = Has.ALL) -> Whole:
+        """Refuse more elements than one for each row."""
         return granted(None)
 
     def _place(self, value: ir.Value, axis: int) -> Whole:
@@ -110,7 +171,7 @@ class RowsAmong(WholeRows):
 
     def _source(self, read: RowRead) -> Whole:
         """Return all rows of the chosen rows that are read."""
-        refuse_unless(not read.at)
+        refuse_unless(not read.at and read.dims[0] == 0 and len(read.old) == len(read.new))
         x = self._among.of(read.read.data, granted(read.order[read.axis]))
         order: list[int | None] = []
         for i, d in enumerate(read.order):
@@ -118,4 +179,5 @@ class RowsAmong(WholeRows):
                 order += range(x.axis, x.axis + len(x.dims))
             else:
                 order.append(None if d is None else shifted(d, x))
-        return x.moved(order, read.axis)
+        dims = (*x.dims, *(self.dim(r) for r in read.dims[1:]))
+        return replace(x.moved(order, read.axis), dims=dims, narrow=None)

@@ -8,9 +8,8 @@ So the choice sinks through such functions until it meets what is read (``WholeR
 runs through an operator is a column of the table of operators (``Rows``), and ``row_functions``
 says for each kind what the operator is of whole tensors.
 
-An operand that is not read by the mask may have the rows in the mask's order all the same, as the
-updates of a masked scatter have: then row i of the whole tensor is the row at the running count of
-the mask, ``Gather(d, CumSum(m, exclusive))`` (``counted``).
+An operand that is not read by the mask may have the rows in the mask's order all the same
+(``row_counts``).
 
 A function must not fail on a row that was not chosen: a divisor of integers is 1 there, an index is
 0 (``guarded``). What it computes of such a row, NaN too, is never written.
@@ -55,6 +54,13 @@ from onnx_scatterx.rewrites.helpers.whole import Has, Whole
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 _SUMMED = (ir.DataType.FLOAT, ir.DataType.DOUBLE, ir.DataType.INT32, ir.DataType.INT64)
 _NODES = 256  # that are followed for one scatter
+_ONE = term(1)
+_BEFORE, _BEHIND = -1, 1 << 10  # the dims of a window, beside those of a mask
+
+
+def is_of_window(dim: int) -> bool:
+    """Return whether a dim of a tensor of all rows is one of a window."""
+    return dim in (_BEFORE, _BEHIND)
 
 
 Through = Callable[["WholeRows", ir.Node, ir.Value, int, Has], Whole]
@@ -69,6 +75,9 @@ class WholeRows:
     them. The rows are those of the first ``depth`` dims; further dims repeat them. If ``counts``,
     an operand may be read by the running count of the mask, beside another one. At most one place
     of the ``merged`` dims is true, wherever it is: what is read there needs no such dims.
+
+    An axis may have an element for each chosen row and each place of a ``window`` of two sizes: one
+    counts before the rows, the other behind them. These are dims of a tensor of all rows, too.
     """
 
     mask: Mask
@@ -80,15 +89,18 @@ class WholeRows:
     counts: bool = False
     merged: tuple[int, ...] = ()
     depth: int = field(init=False)
+    window: Shape = field(init=False, default=(_ONE, _ONE))
     _read_by: dict[int, Mask] = field(default_factory=dict)
-    _seen: dict[tuple[ir.Value, int, int, Has], Whole | Refusal] = field(default_factory=dict)
+    _seen: dict[tuple[ir.Value, int, int, Shape, Has], Whole | Refusal] = field(
+        default_factory=dict
+    )
 
     def __post_init__(self) -> None:
         self.depth = len(self.extents)
 
     def of(self, value: ir.Value, axis: int, has: Has = Has.ALL) -> Whole:
         """Return all rows of a value whose chosen rows run along an axis, or refuse."""
-        key = value, axis, self.depth, has
+        key = value, axis, self.depth, self.window, has
         if key not in self._seen:
             refuse_unless(len(self._seen) < _NODES)
             self.context.charge()
@@ -97,6 +109,7 @@ class WholeRows:
 
     def of_repeated(self, value: ir.Value, axis: int, dims: int, has: Has) -> Whole:
         """Return all rows of a value of rows that the last dims of the mask only repeat."""
+        refuse_unless(not self.is_windowed)
         self.depth -= dims
         try:
             whole = self.of(value, axis, has)
@@ -104,6 +117,35 @@ class WholeRows:
             return whole
         finally:
             self.depth += dims
+
+    def of_window(self, value: ir.Value, axis: int, window: Shape, has: Has = Has.ALL) -> Whole:
+        """Return all rows of a value with an element for each place of a window, or refuse.
+
+        The tensor has the dims of the window in full.
+        """
+        before, self.window = self.window, window
+        try:
+            refuse_unless(self.facts.equal(self.shape(value)[axis], self.count))
+            whole = self.of(value, axis, has)
+            dims = [r for r in self.dims if r in whole.dims or is_of_window(r)]
+            return self.everywhere(whole, dims)
+        finally:
+            self.window = before
+
+    @property
+    def is_windowed(self) -> bool:
+        """Whether an axis has more than an element for each row."""
+        return self.window != (_ONE, _ONE)
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """The dims of the mask and of the window, in the order in which they count."""
+        return self.dims_with(self.window)
+
+    def dims_with(self, window: Shape) -> tuple[int, ...]:
+        """Return the dims of the mask and of a window."""
+        before, behind = (n.constant != 1 for n in window)
+        return (*[_BEFORE] * before, *range(self.depth), *[_BEHIND] * behind)
 
     def shape(self, value: ir.Value) -> Shape:
         """Return the shape that a value has if a row is chosen, or refuse.
@@ -131,22 +173,47 @@ class WholeRows:
 
     @property
     def count(self) -> Term:
-        """How many rows are chosen."""
-        return self._read_by.get(self.depth, self.mask).count
+        """How long an axis of chosen rows is."""
+        return self._read_by.get(self.depth, self.mask).count * math.prod(self.window, start=_ONE)
+
+    @property
+    def width(self) -> int:
+        """How many dims of masks a tensor of all rows may have."""
+        return len(self.extents)
+
+    def dim(self, r: int) -> int:
+        """Return the dim of a tensor of all rows that a dim of the mask is, or refuse."""
+        return r
 
     def sizes(self, dims: Sequence[int]) -> Shape:
-        """Return the sizes of dims of the mask."""
-        return tuple(self.extents[r] for r in dims)
+        """Return the sizes of dims of the mask and of the window."""
+        at = {_BEFORE: self.window[0], _BEHIND: self.window[1]}
+        return tuple(at[r] if r in at else self.extents[r] for r in dims)
 
     def is_fixed(self, value: ir.Value, axis: int) -> bool:
         """Return whether a value is the same for all rows that run along an axis of it."""
         return axis < 0 or self.shape(value)[axis].constant == 1
 
+    def everywhere(self, x: Whole, dims: Sequence[int]) -> Whole:
+        """Return a whole tensor with these dims of the mask, each in its size."""
+        if x.dims == tuple(dims):
+            return x
+        x = x.with_dims(dims)
+        shape = (*x.sizes[: x.axis], *self.sizes(dims), *x.sizes[x.axis + len(dims) :])
+
+        def make(made: list[ir.Value]) -> ir.Value:
+            sizes = self.context.numbers.shape(shape)
+            return self.context.writer.node("Expand", [made[0], sizes], x.dtype)
+
+        places = tuple(range(len(shape)))
+        return Whole(make, x.dtype, x.axis, tuple(dims), shape, places, x.is_read, (x,))
+
     def work_of(self, each: Term, dims: Sequence[int]) -> MultiplyAdds:
         """Return the multiply-adds of a tensor with these dims of the mask, so many for a row."""
-        others = (n.constant for r, n in enumerate(self.extents) if r not in dims)
+        others = (self.sizes([r])[0].constant for r in self.dims if r not in dims)
         chosen = self._share * math.prod(n or 1 for n in others)
-        return MultiplyAdds(each, each * math.prod(self.sizes(dims), start=term(1)), 1 / chosen)
+        total = each * math.prod(self.sizes(dims), start=term(1))
+        return MultiplyAdds(each * math.prod(self.window, start=_ONE), total, 1 / chosen)
 
     @cached_property
     def _share(self) -> float:
@@ -155,15 +222,21 @@ class WholeRows:
 
     def hit(self, dims: Sequence[int]) -> ir.Value:
         """Write where a row is chosen, over these dims of the mask: at any place of the others."""
-        w, depth = self.context.writer, max(dims, default=-1) + 1
+        w, own = self.context.writer, [r for r in dims if not is_of_window(r)]
+        depth = max(own, default=-1) + 1
         depth = min((d for d in self._read_by if d >= depth), default=len(self.extents))
-        x = self._mask(depth)
-        gone = [r for r in range(depth) if r not in dims]
-        if not gone:
+        gone = [r for r in range(depth) if r not in own]
+        x = self._somewhere(self.mask_over(depth), gone)
+        return w.axes("Unsqueeze", x, _BOOL, [i for i, r in enumerate(dims) if r not in own])
+
+    def _somewhere(self, x: ir.Value, axes: list[int]) -> ir.Value:
+        """Write whether booleans are true anywhere along axes, which are removed."""
+        if not axes:
             return x
+        w = self.context.writer
         # Of floats: no term is made of the elements of a mask.
         number = w.cast(x, _BOOL, ir.DataType.FLOAT)
-        most = w.node("ReduceMax", [number, w.constant(gone)], ir.DataType.FLOAT, keepdims=0)
+        most = w.node("ReduceMax", [number, w.constant(axes)], ir.DataType.FLOAT, keepdims=0)
         return w.node("Cast", [most], _BOOL, to=_BOOL.value)
 
     def guarded(
@@ -182,51 +255,16 @@ class WholeRows:
         safe = w.constant(np.array(number, dtype.numpy()), dtype)
         return w.node("Where", [hit, x, safe], dtype)
 
-    def counted(self, value: ir.Value, axis: int, *, is_long: bool = False) -> Whole:
-        """Return the rows of a value that has them in the mask's order, or one for all, or refuse.
+    def is_whole(self) -> bool:
+        """Return whether the mask is known over the dims whose rows are followed."""
+        return self.depth == len(self.extents) or self.depth in self._read_by
 
-        A row that is not chosen is any of them; a row is added, since there may be none. If it
-        ``is_long``, the value surely has all chosen rows.
-        """
-        w, numbers = self.context.writer, self.context.numbers
-        dtype, old = self.dtype(value), self.given_shape(value)
-        depth = self.depth
-        refuse_unless(depth == len(self.extents) or depth in self._read_by)
-        dims = tuple(range(depth))
-        clamped = not is_long and not self.facts.equal(old[axis], self.count)
-        sizes = self.sizes(dims)
-        shape = (*old[:axis], *sizes, *old[axis + 1 :])
-
-        def make(_: list[ir.Value]) -> ir.Value:
-            at = self._running_count(depth)
-            more = (*old[:axis], term(1), *old[axis + 1 :])
-            zero = w.constant(np.zeros([1] * len(old), dtype.numpy()), dtype)
-            if any(n.constant != 1 for n in more):
-                zero = w.node("Expand", [zero, numbers.shape(more)], dtype)
-            x = w.concat([value, zero], dtype, axis)
-            if clamped:
-                last = w.axes("Squeeze", numbers.vector(old[axis] - 1), _INT64, [0])
-                at = w.node("Min", [at, last], _INT64)
-            return w.node("Gather", [x, at], dtype, axis=axis)
-
-        order = tuple(range(len(shape)))
-        return self._merged(Whole(make, dtype, axis, dims, shape, order, is_read=True))
-
-    def _mask(self, depth: int) -> ir.Value:
+    def mask_over(self, depth: int) -> ir.Value:
         """Write the mask over its first dims, which the others repeat."""
         mask = self._read_by.get(depth)
         return self.fitted() if mask is None else as_bools(mask.value, mask, self.context)
 
-    def _running_count(self, depth: int) -> ir.Value:
-        """Write for each place of the first dims of the mask at how many before it is true."""
-        w, sizes = self.context.writer, self.extents[:depth]
-        number = w.cast(self._mask(depth), _BOOL, _INT64)
-        line = w.node("Reshape", [number, w.constant([-1])], _INT64)
-        count = w.node("CumSum", [line, w.constant(np.array(0))], _INT64, exclusive=1)
-        total = math.prod(sizes, start=term(1))
-        return self.context.numbers.reshape(count, _INT64, (total,), sizes, self.facts)
-
-    def _merged(self, whole: Whole) -> Whole:
+    def without_merged(self, whole: Whole) -> Whole:
         """Return a tensor of rows without the merged dims: the elements where the mask is true."""
         gone = [r for r in whole.dims if r in self.merged]
         if not gone:
@@ -253,19 +291,20 @@ class WholeRows:
             shape, kind = self.given_shape(value), self.dtype(value)
             order = tuple(d for d in range(len(shape)) if d != axis)
             return Whole(partial(given, value), kind, axis, (), shape, order)
-        place = attempt(lambda: self._merged(self._place(value, axis)))
+        place = attempt(lambda: self.without_merged(self._place(value, axis)))
         if isinstance(place, Whole):
             return place
         node = granted(value.producer())
         refuse_unless(node.domain == "" and node.graph is self.context.graph)
-        if described(node).reads:
-            read = attempt(lambda: self._merged(self._read(node, axis)))
+        if described(node).reads and not self.is_windowed:
+            read = attempt(lambda: self.without_merged(self._read(node, axis)))
             if isinstance(read, Whole):
                 return read
         return self.through(self, node, value, axis, has)
 
     def _place(self, value: ir.Value, axis: int) -> Whole:
         """Return the places at which a mask is true along one of its dims: every place of it."""
+        refuse_unless(not self.is_windowed)
         known = self.context.known(value)
         row = granted(row_of(granted(index_map_of(known)), self.context))
         refuse_unless(row.dim == axis and row.row < self.depth and known.dtype == _INT64)

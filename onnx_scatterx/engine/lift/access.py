@@ -12,13 +12,21 @@ from typing import ClassVar, TypeVar
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis import Call, ElementOf, Shape, TensorValue, UnknownAttributeError
+from onnx_scatterx.engine.analysis import (
+    Call,
+    ElementOf,
+    Shape,
+    TensorValue,
+    UnknownAttributeError,
+    reshaped,
+)
 from onnx_scatterx.engine.budget import NARROW
 from onnx_scatterx.engine.lift.affine import AffineAxis, affine_along, modulus_of
-from onnx_scatterx.engine.terms import Facts, Term, coord, element
+from onnx_scatterx.engine.terms import Facts, Lookup, Term, coord, element, term
 from onnx_scatterx.text import Reason, Refusal, RefusedError, attempt
 
 T = TypeVar("T")
+_APART = 1 << 10  # more dims than a tensor has
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -90,6 +98,13 @@ class Access:
             if dim is not None:
                 dims[axis] = dim
         return dims
+
+    def targets_in(self, shape: Shape) -> list[Term | None]:
+        """Return T over the points of another shape with as many elements in their order.
+
+        A component is None if it is not known as a term.
+        """
+        return [_in_shape(t, self.shape, shape) for t in self.index_exprs]
 
     def dims_read(self, parts: Sequence[Term], shape: Shape) -> list[int | None] | None:
         """Return the dim of I along each dim of a tensor whose elements at ``parts`` are read.
@@ -178,6 +193,26 @@ def simplified_targets(
 
     key = "simplified_targets", data_shape, shape, tuple(targets), tuple(named)
     return known.memoised(key, simplified)
+
+
+def _in_shape(target: Term, old: Shape, new: Shape) -> Term | None:
+    """Return a term over the coordinates of one shape over those of another, in row-major order."""
+    # Tables are fitted again, affine if possible. _APART separates new coordinates from old ones.
+    fitted = {}
+    for atom in target.all_atoms():
+        known = None
+        if isinstance(atom, Lookup):
+            known = TensorValue(ir.DataType.INT64, old, term(atom)).constant
+        if known is not None:
+            (moved,) = reshaped(TensorValue.of(known), new)
+            if moved.index_map is None:
+                return None
+            fitted[atom] = moved.index_map.at({d: coord(d + _APART) for d in range(len(new))})
+    rest = TensorValue(ir.DataType.INT64, old, target.replace(fitted))
+    (moved,) = reshaped(rest, new)
+    if moved.index_map is None:
+        return None
+    return moved.index_map.at({d + _APART: coord(d) for d in range(len(new))})
 
 
 def lifted(work: Callable[[], T]) -> T | Refusal:

@@ -15,13 +15,12 @@ from collections.abc import Iterable, Iterator
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis import Scope, Shape, TensorValue, UnknownAttributeError, reshaped
+from onnx_scatterx.engine.analysis import Scope, Shape, UnknownAttributeError
 from onnx_scatterx.engine.lift.affine import affine_along
 from onnx_scatterx.engine.lift.lifting import Scatter
-from onnx_scatterx.engine.terms import Lookup, Term, coord, term
+from onnx_scatterx.engine.terms import Term, coord
 from onnx_scatterx.operators import described
 
-_APART = 1 << 10  # more dims than a tensor has
 _LONGEST = 16  # nodes between the updates and the tensor before
 
 
@@ -36,7 +35,7 @@ def unflattened(scatter: Scatter, scope: Scope) -> Scatter | None:
     unsigned = [c for c, positive in enumerate(scatter.nonnegative) if not positive]
     best: Scatter | None = None
     for value, shape in _before(scatter.updates, scope):
-        targets = [_in_shape(t, scatter.shape, shape) for t in scatter.index_exprs]
+        targets = scatter.targets_in(shape)
         present = [t for t in targets if t is not None]
         if len(present) < len(targets):
             continue
@@ -48,26 +47,6 @@ def unflattened(scatter: Scatter, scope: Scope) -> Scatter | None:
 
 def _count_non_affine(targets: Iterable[Term]) -> int:
     return sum(affine_along(t) is None for t in targets)
-
-
-def _in_shape(target: Term, old: Shape, new: Shape) -> Term | None:
-    """Return a term over the coordinates of one shape over those of another, in row-major order."""
-    # Tables are fitted again, affine if possible. _APART separates new coordinates from old ones.
-    fitted = {}
-    for atom in target.all_atoms():
-        known = None
-        if isinstance(atom, Lookup):
-            known = TensorValue(ir.DataType.INT64, old, term(atom)).constant
-        if known is not None:
-            (moved,) = reshaped(TensorValue.of(known), new)
-            if moved.index_map is None:
-                return None
-            fitted[atom] = moved.index_map.at({d: coord(d + _APART) for d in range(len(new))})
-    rest = TensorValue(ir.DataType.INT64, old, target.replace(fitted))
-    (moved,) = reshaped(rest, new)
-    if moved.index_map is None:
-        return None
-    return moved.index_map.at({d + _APART: coord(d) for d in range(len(new))})
 
 
 def _before(value: ir.Value, scope: Scope) -> Iterator[tuple[ir.Value, Shape]]:

@@ -16,6 +16,7 @@ from onnx_scatterx.engine.terms import Facts, Term
 from onnx_scatterx.engine.write.forms import chosen_positions
 from onnx_scatterx.engine.write.ordered import top
 from onnx_scatterx.engine.write.reshape import reshape
+from onnx_scatterx.engine.write.single import single
 from onnx_scatterx.engine.write.terms import TermEmitter
 from onnx_scatterx.graphs import INT64_MAX
 from onnx_scatterx.text import Refusal
@@ -137,6 +138,10 @@ class Numbers(TermEmitter):
         Needs operator set 11.
         """
         return top(self.writer, x, dtype, count, axis, largest=largest)
+
+    def single(self, x: ir.Value, dtype: ir.DataType, count: int, axis: int) -> list[ir.Value]:
+        """Return a part for each position of an axis with so many."""
+        return single(self.writer, x, dtype, count, axis)
 
     def take(
         self, x: ir.Value, rows: ir.Value, dtype: ir.DataType, axis: int, shape: Shape | None

@@ -74,6 +74,7 @@ class RowSteps(Builder):
             self.moved,
             self.moved,
             self.table,
+            self.merged,
         ]
         if np.dtype(x.dtype).kind == "f":
             options += [self.product, self.product, self.product, self.normed, self.reduced]
@@ -263,6 +264,21 @@ class RowSteps(Builder):
         if op == "Cast" and x.dtype == "float32" and self.dtype == "float32":
             return Tensor(self.cast(self.cast(x.name, "float64"), "float32"), tail, x.dtype)
         return x
+
+    def merged(self, x: Tensor, choice: Choice) -> Tensor:
+        """Apply a function to rows that are merged with an axis, in the order of either."""
+        first, *rest = x.tail
+        perm, turned = [1, 0, *range(2, len(x.tail) + 1)], self.rng.random() < 0.5
+        name = self.node("Transpose", x.name, perm=perm) if turned else x.name
+        y = Tensor(self.node("Reshape", name, self.constant([-1, *rest])), tuple(rest), x.dtype)
+        for _ in range(self.rng.randint(1, 2)):
+            ways = [lambda y, _: self.elementwise(y)]
+            ways += [self.product, self.normed] if rest and np.dtype(x.dtype).kind == "f" else []
+            y = self.rng.choice(ways)(y, choice)
+        back = [first, -1] if turned else [-1, first]
+        name = self.node("Reshape", y.name, self.constant([*back, *y.tail]))
+        name = self.node("Transpose", name, perm=perm) if turned else name
+        return Tensor(name, (first, *y.tail), x.dtype)
 
     def table(self, x: Tensor, choice: Choice) -> Tensor:
         """Add rows of a table; those of rows that are not chosen are out of range."""

@@ -113,6 +113,12 @@ FUNCTIONS = {
         """a = Abs (r) z1 = ReduceSum <keepdims = 0> (r, [1]) z2 = Mul (z1, none)
         batch = Cast <to = 7> (z2) u = RoiAlign <sampling_ratio = 1> (maps, a, batch)""",
     ),
+    "GridSample": (
+        "2,1,1",
+        """s = Shape <end = 1> (r) s1 = Concat <axis = 0> (s, [2, 5, 5]) m1 = Expand (maps, s1)
+        c = Slice (r, [0], [2], [1]) g = Reshape (c, [-1, 1, 1, 2])
+        u = GridSample <padding_mode = "reflection"> (m1, g)""",
+    ),
     "Transpose": ("2,2", "b = Reshape (r, [0, 2, 2]) u = Transpose <perm = [0, 2, 1]> (b)"),
     "Flatten": ("4", "b = Reshape (r, [0, 2, 2]) u = Flatten <axis = 1> (b)"),
     "Squeeze": ("4", "b = Unsqueeze (r, [0, 2]) u = Squeeze (b, [0, 2])"),
@@ -147,6 +153,10 @@ FUNCTIONS = {
     "GatherElements": (
         "1",
         "a = ArgMax <axis = 1> (r) u = GatherElements <axis = 1> (r, a)",
+    ),
+    "GatherND of a table": (
+        "4",
+        "a = ArgMax <axis = 1, keepdims = 1> (r) u = GatherND (table, a)",
     ),
     "ScatterND to some of the rows": (
         "4",
@@ -293,6 +303,21 @@ def test_reshapes_that_mix_rows_keep_the_choice(lines: str) -> None:
     h, x = np.arange(24, dtype="f4").reshape(6, 4), np.ones((6, 4), "f4")
     for mask in ([1, 0, 1, 0, 0, 0], [0, 1, 1, 0, 1, 1], [1] * 6):
         assert pair.accepts({"h": h, "x": x, "m": np.array(mask, bool)})
+
+
+def test_elements_at_tuples_of_places_and_indices() -> None:
+    """``p[rows, e[rows]]``: an index is any number where no row is chosen."""
+    model = parse("""g (float[N,4] p, int64[N,1] e, bool[N] m, float[N] x) => (float[N] y) {
+        nz = NonZero (m) i = Transpose (nz) r = GatherND (e, i) j = Concat <axis = 1> (i, r)
+        u = GatherND (p, j) y = ScatterND (x, i, u) }""")
+    result = onnx_scatterx.optimize(model, target="standard, avoid = ['NonZero']").model
+    assert "NonZero" not in {n.op_type for n in nodes(result)}
+    pair, rng = Pair(model, result), np.random.default_rng(0)
+    for size, share in ((5, 0.5), (4, 0), (3, 1), (1, 1), (0, 0)):
+        mask = rng.random(size) < share
+        e = np.where(mask[:, None], rng.integers(-4, 4, (size, 1)), -(2**62))
+        p, x = rng.normal(size=(size, 4)).astype("f4"), np.ones(size, "f4")
+        assert pair.accepts({"p": p, "e": e, "m": mask, "x": x})
 
 
 def test_operators_that_the_target_lacks_anyway_stay() -> None:

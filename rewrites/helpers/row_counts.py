@@ -1,0 +1,147 @@
+"""Rows in the order of a mask, read at the running count of it.
+
+    d of shape [K, ...], K elements of m are true      Gather(d, CumSum(m, exclusive))
+                                                  or   Gather(d, CumSum(-m, reverse))
+
+An operand of a function of chosen rows may have the rows in the mask's order without a read by the
+mask, as the updates of a masked scatter have. Row i of the whole tensor is the row at the number of
+true elements before i. There a row more is read, which must be added. If there are exactly K rows,
+this row is also the one at the number of true elements from i on, counted from the end.
+
+If the mask repeats each element over its last dims, elements before these dims are counted. Counts
+have another element type if the target adds no others up, or in fewer nodes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.engine.rules import Refusal, Shape, granted, made_by, refuse_unless, term
+from onnx_scatterx.rewrites.helpers.masks import as_bools
+from onnx_scatterx.rewrites.helpers.row_reads import in_shape
+from onnx_scatterx.rewrites.helpers.whole import Has, Whole
+from onnx_scatterx.rewrites.helpers.whole_rows import WholeRows
+
+_BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
+_LARGEST = {ir.DataType.INT32: (1 << 31) - 1, ir.DataType.FLOAT: 1 << 24}  # that they hold
+
+
+def counted(rows: WholeRows, value: ir.Value, axis: int, has: Has) -> Whole:
+    """Return the rows of a value that has them in the mask's order, or one for all, or refuse.
+
+    A row that is not chosen is any of them.
+    """
+    refuse_unless(rows.is_whole() and not rows.is_windowed)
+    old, dims, depth = rows.given_shape(value), tuple(range(rows.depth)), rows.depth
+    table, repeated = _Table(rows, value, axis, has, old, depth), _repeated(rows)
+    inner = math.prod(repeated, start=term(1))
+    times = old[axis] if inner.constant == 0 else old[axis] // inner
+    if repeated and times * inner is old[axis]:
+        split = (*old[:axis], times, *repeated, *old[axis + 1 :])
+        table = _Table(rows, value, axis, has, split, depth - len(repeated))
+    shape = (*old[:axis], *rows.sizes(dims), *old[axis + 1 :])
+    order, make = tuple(range(len(shape))), table.make
+    return rows.without_merged(
+        Whole(make, rows.dtype(value), axis, dims, shape, order, is_read=True)
+    )
+
+
+def _repeated(rows: WholeRows) -> Shape:
+    """Return the sizes of the last dims of a mask that was expanded over them for this alone."""
+    node, full = made_by(rows.mask.value, "Expand"), rows.mask.shape
+    source = None if node is None or node.graph is not rows.context.graph else node.inputs[0]
+    own = None if source is None else rows.context.known(source).shape
+    if own is None or len(own) != len(full) or rows.depth != len(full):
+        return ()
+    value = rows.mask.value
+    if value.is_graph_output() or any(use.node.op_type != "NonZero" for use in value.uses()):
+        return ()
+    kept = 1 + max((d for d, n in enumerate(own) if n.constant != 1), default=-1)
+    same = all(map(rows.facts.equal, own[:kept], full[:kept]))
+    fits = all(map(rows.facts.equal, full, rows.extents))
+    return full[kept:] if kept and same and fits else ()
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The rows of a value along an axis of a shape, one for each true element of a mask.
+
+    The mask is the followed one over its first ``depth`` dims. The value ``has`` as many rows as
+    are chosen, or more, or one.
+    """
+
+    rows: WholeRows
+    value: ir.Value
+    axis: int
+    has: Has
+    shape: Shape
+    depth: int
+
+    def make(self, _: list[ir.Value]) -> ir.Value:
+        """Write all rows in the way of the fewest nodes that the target takes."""
+        w, facts = self.rows.context.writer, self.rows.facts
+        size = self.rows.context.known(self.value).dims[self.axis]  # also if no row is chosen
+        ends = [False, self.has is Has.ALL and facts.is_nonnegative(size - 1)]
+        _, most = facts.interval(math.prod(self.rows.extents[: self.depth], start=term(1)))
+        kinds = [_INT64, *(kind for kind, largest in _LARGEST.items() if most <= largest)]
+        ways = [partial(self._read, *way) for way in product(sorted({*ends}), kinds)]
+        costs = [
+            (nodes.cost, i)
+            for i, nodes in enumerate(map(w.fragment_of, ways))
+            if not isinstance(nodes, Refusal)
+        ]
+        return ways[min(costs, default=(0, 0))[1]]()
+
+    def _read(self, from_end: bool, kind: ir.DataType) -> ir.Value:
+        """Write all rows, read at the numbers of true elements before them, or from them on."""
+        context, axis, shape = self.rows.context, self.axis, self.shape
+        w, numbers, dtype = context.writer, context.numbers, self.rows.dtype(self.value)
+        given = self.rows.given_shape(self.value)
+        x = in_shape(self.value, shape, self.rows.facts, context)
+        if x is None or given == shape:
+            x = numbers.reshape(self.value, dtype, given, shape, self.rows.facts)
+        at = self._count(from_end, kind)
+        if not from_end:
+            more = (*shape[:axis], term(1), *shape[axis + 1 :])
+            zero = w.constant(np.zeros([1] * len(shape), dtype.numpy()), dtype)
+            if any(n.constant != 1 for n in more):
+                zero = w.node("Expand", [zero, numbers.shape(more)], dtype)
+            x = w.concat([x, zero], dtype, axis)
+        if self.has is Has.FEWER:
+            last = w.axes("Squeeze", numbers.vector(shape[axis] - 1), _INT64, [0])
+            at = w.node("Min", [at, last], _INT64)
+        return w.node("Gather", [x, at], dtype, axis=axis)
+
+    def _count(self, from_end: bool, kind: ir.DataType) -> ir.Value:
+        """Write how many elements before each are true, or less 1 for each from it on."""
+        rows, sizes = self.rows, self.rows.extents[: self.depth]
+        w, numbers, facts = rows.context.writer, rows.context.numbers, rows.facts
+        if from_end:
+            pair = (w.constant(np.array(n, kind.numpy()), kind) for n in (-1, 0))
+            number = w.node("Where", [self._mask(), *pair], kind)
+        else:
+            number = w.cast(self._mask(), _BOOL, kind)
+        axis, line = len(sizes) - 1, sizes
+        if any(n.constant != 1 for n in sizes[:-1]):
+            axis, line = 0, (math.prod(sizes, start=term(1)),)
+            number = w.node("Reshape", [number, w.constant([-1])], kind)
+        given = {"reverse": 1} if from_end else {"exclusive": 1}
+        count = w.node("CumSum", [number, w.constant(np.array(axis))], kind, **given)
+        return numbers.reshape(w.cast(count, kind, _INT64), _INT64, line, sizes, facts)
+
+    def _mask(self) -> ir.Value:
+        """Write the mask over the dims that are counted."""
+        rows = self.rows
+        if self.depth == rows.depth:
+            return rows.mask_over(rows.depth)
+        source = granted(granted(made_by(rows.mask.value, "Expand")).inputs[0])
+        known = in_shape(source, rows.extents[: self.depth], rows.facts, rows.context)
+        mask = as_bools(known or source, rows.mask, rows.context)
+        gone = [] if known else list(range(self.depth, rows.depth))
+        return rows.context.writer.axes("Squeeze", mask, _BOOL, gone)

@@ -1,0 +1,128 @@
+"""Writes to some of the chosen rows: by a mask of rows, or of their elements, of any updates."""
+
+import random
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from tests.helpers.examples import scaled
+from tests.helpers.pair import Feed, Pair
+from tests.helpers.support import nodes, optimize, parse, sample
+
+TARGET = "standard, avoid = ['NonZero', 'GatherND', 'ScatterND']"
+
+
+class Drawn:
+    """A model that writes to some of the rows that a mask chooses, and writes these back."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = rng = random.Random(seed)
+        self.kind = rng.choice(["float", "float", "int32", "int64"])
+        self.rank = rng.choice([1, 2])  # of the mask of all rows
+        self.is_symbolic = rng.random() < 0.6
+        self.size = 3
+        self.first = [f"N{d}" if self.is_symbolic else "3" for d in range(self.rank)]
+        self.by_elements = [rng.random() < 0.5 for _ in range(2)]
+        ways = ("own", "function", "given", "given", "line", "one", "batch")
+        self.updates = [rng.choice(ways) for _ in range(2)]
+        self.reduction = rng.choice(["none", "none", "add", "max"])
+        self.starts_empty = rng.random() < 0.4
+        self.adds = rng.random() < 0.5
+        self.writes_elements = rng.random() < 0.4
+
+    @property
+    def text(self) -> str:
+        rows, kind = ",".join(self.first), self.kind
+        given = [f"{kind}[{rows},4] x", f"bool[{rows}] m", f"{kind}[{self.first[0]}] b"]
+        start = "r"
+        body = ["n = NonZero (m)", "at = Transpose (n)", "r = GatherND (x, at)"]
+        body += ["batch = Gather (n, zero)", "c = Gather (b, batch)"]
+        if self.starts_empty:
+            body += ["s = Shape (r)", f"e = ConstantOfShape <value = {kind}[1] {{0}}> (s)"]
+            start = "e"
+        for k, (by_elements, how) in enumerate(zip(self.by_elements, self.updates, strict=True)):
+            given.append(f"bool[{rows}] h{k}")
+            body += [f"k{k} = GatherND (h{k}, at)", f"w{k} = Unsqueeze (k{k}, last)"]
+            body += [f"s{k} = Shape (r)", f"z{k} = Expand (w{k}, s{k})"]
+            body += [f"i{k} = NonZero (k{k})", f"j{k} = Transpose (i{k})"]
+            body += [f"f{k} = GatherND (r, j{k})", f"n{k} = Shape (f{k})"]
+            if how in ("given", "one"):
+                given.append(f"{kind}[{1 if how == 'one' else f'K{k}'},4] d{k}")
+                body.append(f"u{k} = Expand (d{k}, n{k})")
+            elif how == "line" and by_elements:
+                given.append(f"{kind}[E{k}] d{k}")
+            elif how == "batch":  # what depends on some dims of the mask alone
+                body += [f"c{k} = GatherND (c, j{k})", f"q{k} = Div (c{k}, c{k})"]
+                body += [f"v{k} = Unsqueeze (q{k}, last)", f"u{k} = Add (f{k}, v{k})"]
+            else:
+                body.append(f"u{k} = {'Neg' if how == 'function' else 'Identity'} (f{k})")
+            if by_elements:
+                body += [f"p{k} = NonZero (z{k})", f"t{k} = Transpose (p{k})"]
+                line = f"Reshape (u{k}, last)"
+                body.append(f"g{k} = {f'Identity (d{k})' if how == 'line' else line}")
+            else:
+                body += [f"t{k} = Identity (j{k})", f"g{k} = Identity (u{k})"]
+            how_ = f'<reduction = "{self.reduction}">'
+            body.append(f"y{k} = ScatterND {how_} ({start}, t{k}, g{k})")
+            start = f"y{k}"
+        body.append("o = Add (r, y1)" if self.adds else "o = Identity (y1)")
+        if self.writes_elements:  # as many as are true
+            body += ["ml = Reshape (m, last)", "mi = Cast <to = 7> (ml)"]
+            body += [
+                "total = ReduceSum <keepdims = 1> (mi)",
+                "sizes = Concat <axis = 0> (total, four)",
+            ]
+            body += [
+                "oe = Expand (o, sizes)",
+                "ol = Reshape (oe, last)",
+                "mw = Unsqueeze (m, last)",
+            ]
+            body += ["sx = Shape (x)", "me = Expand (mw, sx)", "mn = NonZero (me)"]
+            body += ["mt = Transpose (mn)", "y = ScatterND (x, mt, ol)"]
+        else:
+            body.append("y = ScatterND (x, at, o)")
+        numbers = "<int64 zero = {0}, int64[1] last = {-1}, int64[1] four = {4}>"
+        lines = "\n".join(body)
+        return f"g ({', '.join(given)}) => ({kind}[{rows},4] y) {numbers} {{ {lines} }}"
+
+    def feeds(self) -> Iterator[Feed]:
+        kind = {"float": "float32"}.get(self.kind, self.kind)
+        for turn in range(4):
+            size = (3, 1, 5, 2)[turn] if self.is_symbolic else 3
+            rng = np.random.default_rng(turn)
+            rows = (size,) * self.rank
+            masks = {
+                name: rng.random(rows) < share
+                for name, share in zip(
+                    ("m", "h0", "h1"),
+                    ((0.7, 0.5, 0.5), (1, 1, 0), (0.5, 0, 0.6), (0, 0.5, 1))[turn],
+                    strict=True,
+                )
+            }
+            feed = {**masks, "x": sample(kind, *rows, 4, seed=turn), "b": sample(kind, size)}
+            feed["b"][feed["b"] == 0] = 1
+            # An integer that is not chosen may be any number.
+            chosen = masks["m"] & (masks["h0"] | masks["h1"])
+            free = ~chosen.reshape(size, -1).any(1)
+            feed["b"][free] = 0
+            for k, how in enumerate(self.updates):
+                count = int((masks["m"] & masks[f"h{k}"]).sum())
+                if how in ("given", "one"):
+                    feed[f"d{k}"] = sample(kind, 1 if how == "one" else count, 4)
+                elif how == "line" and self.by_elements[k]:
+                    feed[f"d{k}"] = sample(kind, 4 * count)
+            yield feed
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_random_writes_to_some_of_the_rows(part: int) -> None:
+    for seed in range(scaled(4)):
+        drawn = Drawn(4 * seed + part)
+        model = parse(drawn.text)
+        result = optimize(model, TARGET)
+        pair = Pair(model, result)
+        for feed in drawn.feeds():
+            assert pair.accepts(feed), drawn.text
+        left = {node.op_type for node in nodes(result)}
+        assert left.isdisjoint({"NonZero", "GatherND", "ScatterND"}), drawn.text
