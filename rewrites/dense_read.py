@@ -89,12 +89,14 @@ class _Rows:
     sizes: tuple[Term, ...]
     dims: int
     signed: bool  # whether indices may count from the end
+    checked: bool = True  # whether the gather checks all indices
 
     def at(self, indices: ir.Value, x: ir.Value, kind: ir.DataType, context: Context) -> ir.Value:
         """Write the rows of some data at indices."""
         w, rank, dtype = context.writer, len(self.sizes), _dtype(indices, context)
         at = w.axes("Unsqueeze", indices, dtype, [self.dims + d for d in range(rank)])
-        hit = context.numbers.hits(at, dtype, self.sizes[0], 0, rank, signed=self.signed)
+        signs = {"signed": self.signed, "checked": self.checked}
+        hit = context.numbers.hits(at, dtype, self.sizes[0], 0, rank, **signs)
         x = w.axes("Unsqueeze", x, kind, [self.axis + d for d in range(self.dims)])
         return _sum(hit, x, kind, self.axis + self.dims, context)
 
@@ -143,7 +145,7 @@ def _gather_nd(gather: Gather, context: Context) -> tuple[Term, _Write]:
     refuse_unless(count == 1 or (sizes and filled))
     size = math.prod(named[1:], start=named[0])
     signed = count == 1 and not gather.is_given_from_start(0)
-    rows = _Rows(0, (size, *rest), dims, signed)
+    rows = _Rows(0, (size, *rest), dims, signed, filled)
 
     def column(c: int, stride: int) -> ir.Value:
         at = w.node("Slice", [indices, *(w.constant([n]) for n in (c, c + 1, dims))], _INT64)
