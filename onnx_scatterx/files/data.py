@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import TypeGuard, TypeVar
 
 import onnx
 import onnx_ir as ir
@@ -16,6 +17,8 @@ from onnx_scatterx.errors import ModelError
 from onnx_scatterx.files.check import HEAVY, bodies
 from onnx_scatterx.graphs import all_graphs
 from onnx_scatterx.processes import quiet
+
+T = TypeVar("T")
 
 _COMPLEX = (onnx.TensorProto.COMPLEX64, onnx.TensorProto.COMPLEX128)
 _FIELDS = {
@@ -286,21 +289,32 @@ def ir_tensors(model: ir.Model) -> Iterator[ir.TensorProtocol]:
                     yield from attribute.value
 
 
+def is_a(tensor: object, kind: type[T]) -> TypeGuard[T]:
+    """Return whether a tensor is of a class of onnx_ir: isinstance asks for each method of it.
+
+    >>> is_a(ir.tensor([1]), ir.ExternalTensor), is_a(ir.tensor([1]), ir.Tensor)
+    (False, True)
+    """
+    return kind in type(tensor).__mro__
+
+
 def replace_tensors(model: ir.Model, new: Callable[[ir.TensorProtocol], ir.TensorProtocol]) -> None:
     """Replace each tensor of a model by the result of a function, which may be the same tensor."""
     for graph in all_graphs(model):
         for value in graph.initializers.values():
-            if value.const_value is not None:
-                value.const_value = new(value.const_value)
+            tensor = value.const_value
+            replaced = None if tensor is None else new(tensor)
+            if replaced is not tensor:
+                value.const_value = replaced
         for node in graph:
             for name, attribute in list(node.attributes.data.items()):
                 if attribute.type not in _HOLD_TENSORS or attribute.is_ref():
                     continue
                 single = attribute.type == ir.AttributeType.TENSOR
                 held = [attribute.value] if single else list(attribute.value)
-                replaced = [new(tensor) for tensor in held]
-                if any(one is not other for one, other in zip(replaced, held, strict=True)):
-                    content = replaced[0] if single else replaced
+                made = [new(tensor) for tensor in held]
+                if any(one is not other for one, other in zip(made, held, strict=True)):
+                    content = made[0] if single else made
                     doc = attribute.doc_string
                     node.attributes[name] = ir.Attr(name, attribute.type, content, doc_string=doc)
 
@@ -318,5 +332,5 @@ def is_inside(location: str | os.PathLike[str]) -> bool:
 
 def data_files(model: ir.Model) -> tuple[Path, ...]:
     """Return the files of a model's external data."""
-    outside = (t for t in ir_tensors(model) if isinstance(t, ir.ExternalTensor))
+    outside = (t for t in ir_tensors(model) if is_a(t, ir.ExternalTensor))
     return tuple(dict.fromkeys(Path(t.base_dir, t.location) for t in outside))

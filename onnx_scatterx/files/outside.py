@@ -27,6 +27,7 @@ import onnx_ir as ir
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.files.data import (
     ir_tensors,
+    is_a,
     is_inside,
     location_of,
     replace_tensors,
@@ -110,7 +111,7 @@ def together(model: ir.Model) -> tuple[ir.Model, Path] | None:
 
     The result is None if there is no such directory, because the files are on several drives.
     """
-    external = (t for t in ir_tensors(model) if isinstance(t, ir.ExternalTensor))
+    external = (t for t in ir_tensors(model) if is_a(t, ir.ExternalTensor))
     real = {t.path: Path(os.path.realpath(t.path)) for t in external}
     try:
         root = Path(os.path.commonpath([file.parent for file in real.values()]))
@@ -120,7 +121,7 @@ def together(model: ir.Model) -> tuple[ir.Model, Path] | None:
 
 
 def _replace(model: ir.Model, replaced: Callable[[ir.ExternalTensor], ir.ExternalTensor]) -> None:
-    replace_tensors(model, lambda t: replaced(t) if isinstance(t, ir.ExternalTensor) else t)
+    replace_tensors(model, lambda t: replaced(t) if is_a(t, ir.ExternalTensor) else t)
 
 
 _CHUNK = 1 << 26  # bytes that are copied at once
@@ -207,7 +208,7 @@ def _outside(
                 yield location_of(proto), directory, proto.name
         return
     for tensor in ir_tensors(model):
-        if isinstance(tensor, ir.ExternalTensor):
+        if is_a(tensor, ir.ExternalTensor):
             yield os.fspath(tensor.location), Path(tensor.base_dir), tensor.name
 
 

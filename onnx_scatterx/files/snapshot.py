@@ -15,6 +15,7 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.files.check import is_large
+from onnx_scatterx.files.data import is_a
 
 NodeKey: TypeAlias = tuple[str, str]
 """The operator of a node, and its first output with a name: otherwise its own name."""
@@ -77,7 +78,7 @@ class Snapshot:
         states: dict[str, _State] = {}
         for name, value in graph.initializers.items():
             tensor: object = value.const_value
-            if isinstance(tensor, ir.serde.TensorProtoTensor):
+            if is_a(tensor, ir.serde.TensorProtoTensor):
                 self._add(tensor)
                 tensor = tensor.raw  # the message may have been read twice
             states[name] = _value(value), tensor
@@ -104,9 +105,7 @@ class Snapshot:
             for one in held:
                 if isinstance(one, ir.Graph):
                     states.append(self._graph(one))
-                elif isinstance(one, ir.serde.TensorProtoTensor) and is_large(
-                    math.prod(one.raw.dims)
-                ):
+                elif is_a(one, ir.serde.TensorProtoTensor) and is_large(math.prod(one.raw.dims)):
                     self._add(one)
         return states
 

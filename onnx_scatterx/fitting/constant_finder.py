@@ -130,23 +130,24 @@ _BITS = {size: np.dtype(f"i{size}") for size in (2, 4, 8)}
 class ConstantFinder:
     """Finds constants in readings of a model, within limits that count all readings together.
 
-    ``constants`` are the values that the last reading gives. ``made`` are the constants that were
-    written after earlier readings.
+    ``constants`` are the values that the last reading gives; of those that are ``computed``, the
+    reading did not know the elements. ``made`` are the constants that were written after earlier
+    readings.
     """
 
     def __init__(self, model: ir.Model, runner: NodeRunner) -> None:
         self.known = Knowledge({}, {}, {})
         self.constants: dict[ir.Value, np.ndarray] = {}
+        self.computed: set[ir.Value] = set()
         self.made: set[ir.Value] = set()
         self._overridable = overridable(model)
         self._runner = runner
         self._runs = 0
         self._bytes = LIMITS.folded_bytes
 
-    def find(self, known: Knowledge) -> bool:
-        """Find the values that are known now; return whether nodes were computed for it."""
-        self.known, self.constants = known, {}
-        before = self._runs
+    def find(self, known: Knowledge) -> None:
+        """Find the values that are known now, and compute nodes for it."""
+        self.known, self.constants, self.computed = known, {}, set()
         for node, scope in self.nodes():
             if node.op_type == "Constant" and node.domain == "":
                 continue
@@ -157,7 +158,6 @@ class ConstantFinder:
                     self.constants[value] = array
             if any(v not in self.constants for v in node.outputs):
                 self._compute(node, scope)
-        return self._runs > before
 
     def nodes(self) -> list[tuple[ir.Node, Scope]]:
         """Return the nodes of the graphs, without the fallbacks of ScatterX."""
@@ -198,6 +198,7 @@ class ConstantFinder:
         for value, array in zip(named, results or (), strict=False):
             if self._has_room(array.nbytes):
                 self.constants[value] = array
+                self.computed.add(value)
 
     def _constant(self, value: ir.Value) -> np.ndarray | None:
         """Return a constant of the model, if it is small, or a value that was folded."""

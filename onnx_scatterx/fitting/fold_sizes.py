@@ -29,13 +29,16 @@ from onnx_scatterx.engine.write import Writer
 from onnx_scatterx.files import ir_tensors
 from onnx_scatterx.fitting.write_sizes import declare_known
 from onnx_scatterx.graphs import all_graphs, graphs_of, remove_dead, replace_uses
-from onnx_scatterx.operators import described
+from onnx_scatterx.operators import Rows, described
 
 if TYPE_CHECKING:
     from onnx_scatterx.fitting.constant_finder import ConstantFinder
 
 _FREE = 1 << 16  # bytes of new constants, in a model of any size
 _SMALL = 64  # bytes of a constant that is always written
+_FLOATS = {t for t in ir.DataType if t.is_floating_point()}
+_OF_SHAPES = (Rows.BROADCAST, Rows.PRODUCT, Rows.GEMM)
+"""How rows run through operators whose results have sizes that the sizes of operands decide."""
 
 
 def fold_sizes(job: Job) -> bool:
@@ -95,7 +98,8 @@ def _folds_nothing(job: Job) -> bool:
 
     with NodeRunner() as runner:
         finder = ConstantFinder(job.model, runner)
-        return not finder.find(known) and not finder.constants
+        finder.find(known)
+        return not finder.constants
 
 
 def _inline_sized_functions(job: Job) -> bool:
@@ -117,6 +121,7 @@ class _Folding:
     def __init__(self, job: Job, finder: ConstantFinder) -> None:
         self.job = job
         self.finder = finder
+        self._computed: list[ir.Value] = []  # constants whose elements no reading knew
         self.room: float = math.inf
         if not job.settings.target.is_device:
             self.room = max(_FREE, _stored_bytes(job.model) // 2)
@@ -126,10 +131,30 @@ class _Folding:
 
         Returns whether anything was written, and whether other constants may follow from it.
         """
-        computed = self.finder.find(known)
+        self.finder.find(known)
         self._keep_operands()
-        folded = self._write()
-        return folded, folded and computed
+        self._computed.clear()
+        return self._write(), any(map(self._teaches, self._computed))
+
+    def _teaches(self, made: ir.Value) -> bool:
+        """Return whether another reading may know more because a value is a constant now.
+
+        It knows no more of floats: element-wise arithmetic on them decides no size, and a
+        comparison with floats that are not known decides nothing.
+        """
+        if made.dtype not in _FLOATS:
+            return True
+        known = self.finder.known.values
+
+        def learns(node: ir.Node) -> bool:
+            if described(node).rows not in _OF_SHAPES:
+                return True
+            if all(v.dtype in _FLOATS for v in node.outputs):
+                return False
+            others = [known.get(v) for v in node.inputs if v is not None and v is not made]
+            return all(v is None or v.content is not None for v in others)
+
+        return any(learns(use.node) for use in made.uses())
 
     def _keep_operands(self) -> None:
         """Give up floats that a kernel would pack, unless the target lacks what computes them."""
@@ -191,7 +216,10 @@ class _Folding:
 
     def _replace(self, value: ir.Value, node: ir.Node, writer: Writer) -> None:
         array = self.finder.constants[value]
-        self.finder.made.add(write_constant(self.job, writer, value, array, node))
+        made = write_constant(self.job, writer, value, array, node)
+        self.finder.made.add(made)
+        if value in self.finder.computed:
+            self._computed.append(made)
 
 
 def write_constant(

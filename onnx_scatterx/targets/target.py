@@ -131,11 +131,12 @@ class Target:
         >>> npu.has("Where"), npu.with_host().has("Where")
         (False, True)
         """
-        limits = {
+        less = {
             op_type: replace(given, native=True, slow=False)
             for op_type, given in self.limits.items()
+            if given.native is not True or given.slow is not False
         }
-        return self if limits == self.limits else replace(self, limits=limits)
+        return replace(self, limits={**self.limits, **less}) if less else self
 
     def with_all_operators(self) -> Target:
         """Return the target as if it had all operators without limits, but for those it misreads.

@@ -21,6 +21,19 @@ def frozen(attributes: Attributes) -> tuple[object, ...]:
     return tuple((k, tuple(v) if isinstance(v, list) else v) for k, v in attributes.items())
 
 
+def attribute(name: str, value: float | str | Sequence[int]) -> ir.Attr:
+    """Return an attribute of a node. To let onnx_ir find its type takes longer than the node.
+
+    >>> attribute("axes", [0, 2])
+    Attr('axes', INTS, (0, 2))
+    """
+    if type(value) is int:
+        return ir.AttrInt64(name, value)
+    if isinstance(value, list | tuple) and value and all(type(n) is int for n in value):
+        return ir.AttrInt64s(name, value)
+    return ir.convenience.convert_attribute(name, value)
+
+
 class IndexOf(NamedTuple):
     """The elements of a tensor that are indices of an axis, if the original model runs."""
 
@@ -89,7 +102,7 @@ class AbstractValues:
         scope = self.scope
         names = [None if g is None else ir.Value(name=f"x{i}") for i, g in enumerate(given)]
         try:
-            settings = [ir.convenience.convert_attribute(k, v) for k, v in attributes.items()]
+            settings = [attribute(k, v) for k, v in attributes.items()]
             node = ir.Node("", op, names, settings, outputs=outputs)
             call = scope.call(node, given)
             pairs = zip(dtypes, outputs_of(call), strict=True)

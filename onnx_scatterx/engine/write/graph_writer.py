@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.write.abstract_values import frozen
+from onnx_scatterx.engine.write.abstract_values import attribute, frozen
 from onnx_scatterx.engine.write.fragment import Constants, Fragment, Step
 from onnx_scatterx.graphs import Names
 
@@ -162,7 +162,7 @@ class GraphWriter:
             "",
             step.op,
             inputs,
-            [ir.convenience.convert_attribute(k, v) for k, v in step.attributes.items()],
+            [attribute(k, v) for k, v in step.attributes.items()],
             outputs=step.outputs,
             name=step.outputs[0].name,
             metadata_props=dict(self._insertion.metadata),

@@ -19,7 +19,7 @@ from onnx_scatterx.engine.spelling import (
     is_settled,
     type_text,
 )
-from onnx_scatterx.engine.write.abstract_values import Attributes
+from onnx_scatterx.engine.write.abstract_values import Attributes, attribute
 from onnx_scatterx.text import Reason, RefusedError
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class KnownHere(Known):
 
 def as_given(op: str, inputs: Sequence[ir.Value | None], attributes: Attributes) -> Spelling:
     """Return a node as it is given to a writer."""
-    given = {k: ir.convenience.convert_attribute(k, v) for k, v in attributes.items()}
+    given = {k: attribute(k, v) for k, v in attributes.items()}
     return Spelling(op, (*inputs,), given)
 
 
