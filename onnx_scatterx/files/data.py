@@ -299,7 +299,15 @@ def is_a(tensor: object, kind: type[T]) -> TypeGuard[T]:
 
 
 def replace_tensors(model: ir.Model, new: Callable[[ir.TensorProtocol], ir.TensorProtocol]) -> None:
-    """Replace each tensor of a model by the result of a function, which may be the same tensor."""
+    """Replace each tensor of a model by the result of a function, which may be the same tensor.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["": 18]>
+    ...     g () => (float y) <float w = {1}> { c = Constant <value = float {2}> ()
+    ...     y = Add (w, c) }''')
+    >>> replace_tensors(model, lambda tensor: ir.tensor(tensor.numpy() + 10))
+    >>> [tensor.numpy().item() for tensor in ir_tensors(model)]
+    [11.0, 12.0]
+    """
     for graph in all_graphs(model):
         for value in graph.initializers.values():
             tensor = value.const_value

@@ -12,6 +12,7 @@ import onnxruntime as ort
 import pytest
 
 import onnx_scatterx
+from onnx_scatterx.compare.interface import narrowing
 from onnx_scatterx.compare.verifying import verify
 from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.fitting.inference import inferred
@@ -414,3 +415,10 @@ def test_a_default_that_a_caller_may_override_is_no_constant(default: int) -> No
     shape = inferred(ir.from_proto(model)).graph.node(0).outputs[0].shape
     assert shape is not None
     assert not isinstance(shape[0], int)
+
+
+def test_sizes_behind_an_input_of_unknown_rank() -> None:
+    text = "g (float[] x, float[N] y) => (float[N] z) { z = Neg (y) }"
+    one, other = (ir.from_proto(parse(t)) for t in (text, text.replace("[N]", "[3]")))
+    one.graph.inputs[0].shape, other.graph.inputs[0].shape = None, ir.Shape(["M"])
+    assert str(narrowing(one, other)) == "N = 3"

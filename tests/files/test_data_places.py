@@ -12,6 +12,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ModelError
+from onnx_scatterx.files.data import ir_tensors
 from onnx_scatterx.files.io import load
 from onnx_scatterx.files.saving import save
 from tests.files.external_data import with_index
@@ -81,6 +82,25 @@ def test_what_is_refused_makes_no_directory(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="would be a hidden file"):
         save(model, tmp_path / "out" / "o.onnx")
     assert files_in(tmp_path / "out") == []
+
+
+def test_one_name_for_data_of_two_folders(tmp_path: Path) -> None:
+    model = load(with_index(tmp_path / "in" / "m.onnx"))
+    (tensor,) = (t for t in ir_tensors(model) if isinstance(t, ir.ExternalTensor))
+    (tmp_path / "other").mkdir()
+    for content, why in ((bytes(8), "would both be the data file"), (None, "")):
+        data = Path(tensor.path).read_bytes() if content is None else content
+        (tmp_path / "other" / tensor.location).write_bytes(data)
+        place = {"name": "v", "base_dir": tmp_path / "other"}
+        shape = ir.Shape([1])
+        other = ir.ExternalTensor(tensor.location, 0, 8, ir.DataType.INT64, shape=shape, **place)
+        model.graph.initializers.pop("v", None)
+        model.graph.register_initializer(ir.Value(name="v", const_value=other))
+        if why:
+            with pytest.raises(ModelError, match=why):
+                save(model, tmp_path / "o.onnx")
+        else:
+            save(model, tmp_path / "o.onnx")
 
 
 def test_models_in_memory_cannot_name_places_outside(tmp_path: Path) -> None:

@@ -2,12 +2,14 @@
 
 import numpy as np
 import onnx
+import onnx_ir as ir
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import onnx_scatterx
 from onnx_scatterx.doors.api.result import Result
+from onnx_scatterx.fitting.constant_finder import NodeRunner
 from onnx_scatterx.targets.catalogue import target_of
 from tests.helpers.examples import examples
 from tests.helpers.limited import limited
@@ -90,6 +92,15 @@ def test_which_chains_are_computed(chain: str, left: list[str]) -> None:
             y = ScatterND (x, i, u)  {chain} }}""")
     assert [op for op in operators(result) if op not in ("Concat", "Slice")] == left
     assert_same(model, result.model, [{n: sample("float32", s) for n, s in (("x", 4), ("u", 1))}])
+
+
+def test_a_node_without_one_of_its_outputs() -> None:
+    outputs = [ir.Value(name=name) for name in ("y", "", "inverse")]
+    node = ir.Node("", "Unique", [ir.Value(name="x")], outputs=outputs)
+    with NodeRunner() as runner:
+        found = runner.run(node, {"x": np.float32([9, 4, 9])}, 18)
+    assert found is not None
+    assert [array.tolist() for array in found] == [[4, 9], [1, 0, 1]]
 
 
 def test_random_numbers_are_drawn_in_the_run() -> None:

@@ -2,9 +2,13 @@
 
 import onnx
 import onnx.checker
+import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
+from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.passes.settings import Settings
+from onnx_scatterx.fitting.lower_rewritten import lower_rewritten
 from onnx_scatterx.targets.target import Target
 from tests.helpers.pair import Pair
 from tests.helpers.support import feed_of, i64, parse, scatters
@@ -99,3 +103,9 @@ def test_a_scatterx_keeps_the_set_of_its_fallback() -> None:
     result = onnx_scatterx.optimize(model, target=caches)
     versions = {f.opset_import[0].version for f in result.model.functions}
     assert versions <= {result.model.opset_import[0].version}
+
+
+def test_what_was_not_rewritten_is_not_lowered() -> None:
+    model = ir.from_proto(parse("g (float[N] x) => (float[N] y) { y = Neg (x) }"))
+    assert not lower_rewritten(Job(model, Settings.of(target="standard, max_opset = 17")))
+    assert model.opset_imports[""] == 18

@@ -184,3 +184,21 @@ def test_a_node_that_cannot_run_is_kept_and_the_next_one_is_written() -> None:
     result = ir.to_proto(made)
     assert [n.output[0] for n in nodes(result) if n.op_type == "Slice" and n.input[4:]] == ["p"]
     assert_same(model, result, [{"x": FEED["x"], "c": np.array(False)}])
+
+
+@pytest.mark.parametrize(
+    ("text", "outputs"),
+    [
+        ("t = Squeeze (x, [0])  y = QuantizeLinear (t, float 1e-45, uint8 3)", "uint8[A] y"),
+        ("t = Squeeze (x, [0])  v = Reshape (t, [2, 2])  y = QuantizeLinear (v, float 1, uint8 3)",
+         "uint8[A, B] y, float[C] t"),
+    ],
+)  # fmt: skip
+def test_what_onnx_runtime_would_move_quantizers_past(text: str, outputs: str) -> None:
+    """A scale that is not exact, and an output that would become integers."""
+    model = parse(f"g (float[1, 4] x) => ({outputs}) {{ {text} }}")
+    for runs, op in (("true", "Squeeze"), ("false", "Reshape")):
+        target = target_of(f"standard, onnxruntime = {runs}, avoid = ['Squeeze']")
+        result = onnx_scatterx.optimize(model, target=target, passes=["WriteOtherForms"])
+        (reader,) = (n for n in nodes(result.model) if n.input[0] == "x")
+        assert reader.op_type == op

@@ -128,6 +128,13 @@ def test_integers_divide(name: str) -> None:
     assert_follows(text, {"a": i64([7, -7, 7, -7, 6, -6]), "b": i64([3, 3, -3, -3, 3, -2])})
 
 
+def test_functions_of_floats_follow_a_transpose() -> None:
+    text = "g (float[N, 3] x) => (float[3, N] y) { %s }"
+    for name in ("Erf", "Exp", "Floor", "LeakyRelu", "Reciprocal", "Sigmoid", "Sqrt", "Tanh"):
+        before = parse(text % f"t = {name} (x) y = Transpose (t)", 20)
+        assert prove(before, parse(text % f"t = Transpose (x) y = {name} (t)", 20)).proven, name
+
+
 @pytest.mark.parametrize("name", ["Neg", "Abs", "Relu"])
 def test_one_integer(name: str) -> None:
     text = f"g (int32[A] a) => (int32[B] y) {{ y = {name}(a) }}"

@@ -137,9 +137,22 @@ def test_a_model_that_differs_is_not_written(
         summary = onnx_scatterx.optimize_many(paths, out, executor=threads, verify=checks)
     (outcome,) = summary.outcomes
     assert (outcome.same, outcome.error) == (False, None)
-    assert outcome.report is not None
-    assert not outcome.report.advice
     assert not list(out.rglob("*.onnx"))
+
+
+def test_advice_is_given_if_it_is_asked_for(tmp_path: Path) -> None:
+    text = ROW.replace("<int64[1, 1] i = {0}>", "").replace(
+        "float[1, 2] y)", "float[1, 2] y, int64[1, 1] i)"
+    )
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "m.onnx")
+    paths, out = [tmp_path / "m.onnx"], tmp_path / "out"
+    with ThreadPoolExecutor(1) as threads:
+        for advice in (False, True):
+            options: dict[str, Any] = {"executor": threads, "target": "qnn"}
+            summary = onnx_scatterx.optimize_many(paths, out, advice=advice, **options)
+            (report,) = (outcome.report for outcome in summary.outcomes)
+            assert report is not None
+            assert bool(report.advice) is advice
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="no signals of a thread")

@@ -5,6 +5,7 @@ import pytest
 
 from onnx_scatterx.assumptions.clauses import read_clauses
 from onnx_scatterx.engine.budget.spending import own_budget
+from onnx_scatterx.engine.passes.drop_overwritten_updates import drop_overwritten_updates
 from onnx_scatterx.engine.passes.function_calls import inline_functions
 from onnx_scatterx.engine.passes.job import Analyses, Job
 from onnx_scatterx.text import Reason, Refusal
@@ -33,6 +34,13 @@ def test_a_model_that_is_not_read_to_the_end_is_not_changed() -> None:
     with own_budget(1):
         assert isinstance(job.obstacle, Refusal)
         assert job.obstacle.reason is Reason.MODEL_LIMIT
+
+
+def test_overwritten_updates_stay_in_a_model_that_must_not_be_changed() -> None:
+    text = "g (float[4] x, float[2] u) => (float[4] y) { y = ScatterND (x, [[1], [1]], u) }"
+    forbidden = Refusal(Reason.MODEL_LIMIT, "")
+    jobs = [Job(ir.from_proto(parse(text)), forbidden=why) for why in (forbidden, None)]
+    assert [drop_overwritten_updates(job) for job in jobs] == [False, True]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import onnx_scatterx
 import onnx_scatterx.passes
 from onnx_scatterx.text.reasons import FloatReason
 from tests.helpers.limited import limited
-from tests.helpers.pair import Pair
+from tests.helpers.pair import Pair, assert_same
 from tests.helpers.quantized import ONE, PER_CHANNEL, WRITE, count, feeds, on_integers
 from tests.helpers.support import assert_sound, optimize, parse, sample
 
@@ -43,6 +43,20 @@ def test_a_write_without_quantizers_before_it() -> None:
     text = text.replace("(uint8[4,3] y)", "(float[4,3] h, uint8[4,3] y)")
     made = optimize(parse(text.replace("a = D", "h = ScatterND (f, j, g) a = D")))
     assert count(made) == 0
+
+
+def test_a_fill_outside_of_the_branch_that_writes_into_it() -> None:
+    """Its numbers are written where they are read, and it is read elsewhere."""
+    model = parse("""g (bool c, uint8[1, 2] u, int64[2] n) => (uint8[A, B] y)
+        <float s = {0.5}, uint8 z = {3}> {
+            f = ConstantOfShape <value = float[1] {2.5}> (n)
+            y = If (c) <
+                then_branch = a () => (uint8[A, B] q) {
+                    w = ScatterND (f, [[1]], DequantizeLinear (u, s, z))
+                    q = QuantizeLinear (w, s, z) },
+                else_branch = b () => (uint8[A, B] r) { r = QuantizeLinear (f, s, z) }> }""")
+    feed = {"u": np.array([[7, 9]], np.uint8), "n": np.array([4, 2])}
+    assert_same(model, optimize(model), [feed | {"c": np.array(c)} for c in (True, False)])
 
 
 def test_a_write_that_takes_too_many_steps_hides_no_other_one() -> None:

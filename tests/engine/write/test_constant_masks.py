@@ -42,6 +42,14 @@ def test_a_mask_along_one_axis(shape: list[int], kind: str, data: st.DataObject)
     assert result.report.zeros == (("y",) if "Where" not in left and kind == "float" else ())
 
 
+def test_rows_of_a_constant_are_constants() -> None:
+    model = parse("""g (float[4, 1] x) => (float[4, 1] y)
+        <bool[4, 1] m = {1, 1, 0, 0}, float[4, 1] c = {1, 2, 3, 4}> { y = Where (m, x, c) }""")
+    result = onnx_scatterx.optimize(model, target="standard, avoid = ['Where']", passes=PASSES)
+    assert [node.op_type for node in nodes(result.model)] == ["Concat", "Slice"]
+    assert_same(model, result.model, [{"x": sample("float32", 4, 1)}])
+
+
 LABELS = """g (int64[2, 5] labels, float[2, 5] x) => (int64[2, 5] y, bool[2, 5] l, bool[2, 5] g)
     <int64 ignored = {-100}, int64 zero = {0}> {
         m = Equal (labels, ignored)
@@ -67,3 +75,14 @@ def test_labels_that_are_not_negative(op: str) -> None:
     assert "labels: nonnegative" in result.report.assumptions
     ends = np.array([[0, 1, 2**63 - 1, 5, 0], [3, 0, 99, 100, 101]])
     assert_same(model, result.model, [{"labels": ends, "x": sample("float32", 2, 5)}])
+
+
+@pytest.mark.parametrize("op", ["Less", "Greater", "LessOrEqual", "GreaterOrEqual"])
+def test_labels_that_have_an_end(op: str) -> None:
+    """Of the two comparisons with the end, that which may be equal alone decides nothing."""
+    model = parse(f"""g (int64[2, 3] labels) => (bool[2, 3] l, bool[2, 3] g) <int64 end = {{9}}> {{
+        l = {op} (labels, end)  g = {op} (end, labels) }}""")
+    target = "standard, avoid = ['Less', 'Greater', 'LessOrEqual', 'GreaterOrEqual']"
+    result = onnx_scatterx.optimize(model, target=target, passes=PASSES, assume="labels <= 9")
+    assert [node.op_type for node in nodes(result.model)].count(op) == 1
+    assert_same(model, result.model, [{"labels": np.array([[9, 8, 1], [0, -1, -(2**63)]])}])

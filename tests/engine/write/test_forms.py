@@ -297,12 +297,14 @@ def test_no_product_has_the_sums_of_empty_lines(shape: list[int]) -> None:
     assert not compare({"x": ("bool", shape)}, "int64", write, target)
 
 
-def test_a_count_needs_no_cumsum_of_int64() -> None:
+@pytest.mark.parametrize("exclusive", [0, 1])
+def test_a_count_needs_no_cumsum_of_int64(exclusive: int) -> None:
     """What masked writes need: the sum of a mask before each element."""
 
     def write(w: Writer, values: Sequence[ir.Value]) -> ir.Value:
         ones = w.node("Cast", [values[0]], T.INT64, to=T.INT64.value)
-        return w.node("CumSum", [ones, w.constant(np.array(0))], T.INT64, exclusive=1)
+        axis = w.constant(np.array(0))
+        return w.node("CumSum", [ones, axis], T.INT64, exclusive=exclusive)
 
     for target in (
         limited("CumSum", exclusive=False, no_types=frozenset({"int64"})),

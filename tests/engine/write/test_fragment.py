@@ -8,8 +8,10 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
+from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.analysis.model_analysis import interpret
 from onnx_scatterx.engine.plan.commit import Outcome
+from onnx_scatterx.engine.write.abstract_values import AbstractValues
 from onnx_scatterx.engine.write.fragment import Fragment
 from onnx_scatterx.engine.write.ordered import top
 from onnx_scatterx.engine.write.writer import Writer
@@ -32,6 +34,14 @@ def negative(w: Writer, x: ir.Value) -> Fragment:
     made = w.fragment_of(lambda: w.node("Neg", [x], F))
     assert isinstance(made, Fragment)
     return made
+
+
+def test_of_a_node_that_cannot_run_its_type_is_known() -> None:
+    model = ir.from_proto(parse(TEXT))
+    values = AbstractValues(interpret(model).scopes[model.graph])
+    sizes = {v: TensorValue.of(np.zeros(n)) for n, v in enumerate(model.graph.inputs, 2)}
+    (found,) = values.results("Add", list(sizes), [F], {}, sizes.__getitem__)
+    assert (found.dtype, found.shape) == (F, None)
 
 
 def operators(model: ir.Model) -> list[str]:

@@ -16,7 +16,7 @@ from onnx_scatterx.engine.write.terms import TermEmitter
 from onnx_scatterx.engine.write.writer import Writer
 from onnx_scatterx.graphs.cleanup import Names
 from onnx_scatterx.targets.target import Target
-from onnx_scatterx.text.reasons import RefusedError
+from onnx_scatterx.text.reasons import Refusal, RefusedError
 from tests.helpers.support import parse, run
 
 SHAPES = {  # with the sizes that the new dims multiply
@@ -56,6 +56,21 @@ def test_every_size_may_be_0(old: str, opset: int) -> None:
             feed = {"x": data, "a": np.zeros(at["A"], "f"), "b": np.zeros(at["B"], "f")}
             wanted = [prod(at[c] for c in dim) for dim in new]
             assert list(run(ir.to_proto(model), feed)[0].shape) == wanted, (old, new, given)
+
+
+def test_sizes_that_are_not_0_are_copied() -> None:
+    """What is 1 or more is 0 in the new shape: of two sizes, one is read."""
+    model = ir.from_proto(parse("g (float[A,B] x) => (float[A,B] y) { y = Identity (x) }"))
+    scope = interpret(model).scopes[model.graph]
+    writer = Writer(model.graph, scope, Names(model), constant_nodes=False)
+    a, b = scope.of(model.graph.inputs[0]).dims
+    with writer.graph.at(model.graph[-1]):
+        numbers = TermEmitter(writer, scope, AvailableValues(model.graph, scope, ()))
+        old, new = (a + 1, b + 1, term(2)), (a + 1, (b + 1) * 2)
+        arguments = (numbers, model.graph.inputs[0], ir.DataType.FLOAT, old, new, scope.facts)
+        found = writer.fragment_of(partial(reshape, *arguments))
+    assert not isinstance(found, Refusal)
+    assert [op for op, _ in found.steps.values()].count("Shape") == 1
 
 
 def test_sizes_that_the_target_cannot_compute() -> None:

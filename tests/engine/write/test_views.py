@@ -51,6 +51,15 @@ def test_qkv_of_a_transformer() -> None:
     assert_same(model, result.model, [{"x": sample("float32", 4, 9, 24)}])
 
 
+def test_a_cut_that_keeps_the_order() -> None:
+    model = parse("""g (float[4, 24] x) => (float[4, 2, 3, 2] y) {
+        r = Reshape (x, [4, 2, 2, 3, 2])  t = Transpose <perm = [1, 0, 2, 3, 4]> (r)
+        a, b = Split <axis = 0> (t, [1, 1])  y = Squeeze (b, [0]) }""")
+    result = onnx_scatterx.optimize(model, target="standard, max_rank = 4", passes=PASSES)
+    assert [node.op_type for node in nodes(result.model)] == ["Reshape", "Slice"]
+    assert_same(model, result.model, [{"x": sample("float32", 4, 24)}])
+
+
 @examples(60)
 @given(
     st.sampled_from(["Add", "Sub", "Mul", "Div", "Max", "Min"]),
