@@ -7,6 +7,7 @@
     after    Reshape(Transpose(Reshape(x)))      with axes merged that move together
 
 The forms are those that are used for scatters (``engine.write.forms``): they compute the same bits.
+For any target, a NonZero that lists all positions is written in fewer nodes (``listed_positions``).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from onnx_scatterx.engine.write import (
     instead_of,
     is_refused,
 )
+from onnx_scatterx.fitting.listed_positions import list_positions
 from onnx_scatterx.graphs import all_nodes, remove_dead, replace_uses
 
 _FLOATS = {t for t in ir.DataType if t.is_floating_point()}
@@ -46,9 +48,9 @@ def write_other_forms(job: Job) -> bool:
     target = job.settings.target
     if job.obstacle is not None or not any(map(has_other_forms, all_nodes(job.model))):
         return False
-    if _takes_all(job):
-        return False
-    modified, zeros = False, list[str]()
+    modified, zeros = list_positions(job), list[str]()
+    if not (target.is_limited or target.static_only) or _takes_all(job):
+        return modified
     try:
         with budget().share(1 / 4):
             known = job.analyses.promised.current()
@@ -85,9 +87,7 @@ def _takes_all(job: Job) -> bool:
     return True
 
 
-WriteOtherForms = Pass(
-    write_other_forms, applies=lambda s: s.target.is_limited or s.target.static_only
-)
+WriteOtherForms = Pass(write_other_forms)
 
 
 def _counts(graph: ir.Graph, scope: Scope) -> list[ir.Node]:

@@ -88,7 +88,7 @@ class _Table:
         w, facts = self.rows.context.writer, self.rows.facts
         size = self.rows.context.known(self.value).dims[self.axis]  # also if no row is chosen
         ends = [False, self.has is Has.ALL and facts.is_nonnegative(size - 1)]
-        _, most = facts.interval(math.prod(self.rows.extents[: self.depth], start=term(1)))
+        most = facts.interval(math.prod(self.rows.extents[: self.depth], start=term(1)))[1]
         kinds = [_INT64, *(kind for kind, largest in _LARGEST.items() if most <= largest)]
         ways = [partial(self._read, *way) for way in product(sorted({*ends}), kinds)]
         costs = [

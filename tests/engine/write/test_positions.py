@@ -1,4 +1,4 @@
-"""NonZero of a tensor of one number, for a target without NonZero."""
+"""NonZero of a tensor of one number: for a target without NonZero, and where others are fewer."""
 
 from typing import Any
 
@@ -49,24 +49,68 @@ def model_of(
     return model
 
 
+@st.composite
+def drawn(draw: st.DrawFn) -> tuple[onnx.ModelProto, list[dict[str, Any]]]:
+    """Return NonZero of a tensor of one number, and feeds of two shapes."""
+    op, kind = draw(st.sampled_from(["ConstantOfShape", "Expand"])), draw(st.sampled_from([*FILLS]))
+    number, rank = fill(kind, draw(st.sampled_from(FILLS[kind]))), draw(st.integers(1, 3))
+    shape = st.lists(st.sampled_from([0, 1, 2, 3, 5]), min_size=rank, max_size=rank)
+    shapes = draw(st.lists(shape, min_size=2, max_size=2))
+    sizes = draw(st.sampled_from([None, shapes[0]]))
+    feeds: list[dict[str, Any]] = [{"x": np.zeros(shape, np.float32)} for shape in shapes]
+    return model_of(op, number, rank, sizes), feeds
+
+
 @examples(60)
-@given(st.sampled_from(["ConstantOfShape", "Expand"]), st.sampled_from([*FILLS]), st.data())
-def test_all_positions_or_none(op: str, kind: str, data: st.DataObject) -> None:
-    number = fill(kind, data.draw(st.sampled_from(FILLS[kind])))
-    shapes = data.draw(
-        st.integers(1, 3).flatmap(
-            lambda n: st.lists(
-                st.lists(st.sampled_from([0, 1, 2, 3, 5]), min_size=n, max_size=n),
-                min_size=2,
-                max_size=2,
-            )
-        )
-    )
-    sizes = data.draw(st.sampled_from([None, shapes[0]]))
-    model = model_of(op, number, len(shapes[0]), sizes)
+@given(drawn())
+def test_all_positions_or_none(given: tuple[onnx.ModelProto, list[dict[str, Any]]]) -> None:
+    model, feeds = given
     result = onnx_scatterx.optimize(model, target=TARGET, passes=PASSES)
     assert "NonZero" not in {node.op_type for node in nodes(result.model)}
-    assert_same(model, result.model, [{"x": np.zeros(shape, np.float32)} for shape in shapes])
+    assert_same(model, result.model, feeds)
+
+
+@examples(20)
+@given(drawn())
+def test_they_take_fewer_nodes_or_stay(
+    given: tuple[onnx.ModelProto, list[dict[str, Any]]],
+) -> None:
+    """The target has NonZero."""
+    model, feeds = given
+    result = onnx_scatterx.optimize(model, target="standard", passes=PASSES)
+    before, after = ([node.op_type for node in nodes(m)] for m in (model, result.model))
+    assert len(after) < len(before) or after == before
+    assert_same(model, result.model, feeds)
+
+
+STRIDED = """g (float[A] x, %s n) => (%s y) <int64[1] axis = {0}> {
+    m = Unsqueeze (n, axis)  o = ConstantOfShape <value = int64[1] {1}> (m)
+    p = NonZero (o)  t = Transpose (p)  i = Squeeze (t)  %s }"""
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        (STRIDED % ("int64", "float[N]", "y = Gather (x, i)"), ["Range", "Unsqueeze"]),
+        (
+            STRIDED % ("int64", "int64[2, N]", "y = Concat <axis = 0> (p, p)"),
+            ["Range", "Unsqueeze"],
+        ),
+        (
+            STRIDED % ("int64", "int64[N]", "y = Add (i, o)"),
+            ["ConstantOfShape", "NonZero", "Unsqueeze"],
+        ),
+    ],
+)
+def test_positions_that_a_size_counts(text: str, left: list[str]) -> None:
+    """What else reads the tensor keeps it: then a Range would take more nodes."""
+    model = parse(text)
+    result = onnx_scatterx.optimize(model, target="standard", passes=PASSES)
+    found = {node.op_type for node in nodes(result.model)}
+    ways = {"Range", "NonZero", "ConstantOfShape", "Unsqueeze"}
+    assert sorted(found & ways) == left
+    feeds = [{"x": np.arange(7, dtype=np.float32), "n": np.array(n)} for n in (0, 1, 5)]
+    assert_same(model, result.model, feeds)
 
 
 @pytest.mark.parametrize("rank", [1, 2])

@@ -33,6 +33,7 @@ _INTEGERS = (ir.DataType.INT64, ir.DataType.INT32)
 _FLOAT = ir.DataType.FLOAT
 _LONGEST = 1 << 14  # elements of a line whose sums are products
 _TRIANGLES = 1 << 12  # elements of the triangles
+_TRIANGLE = 1 << 16  # of one that needs no other: fewer nodes, and 256 KiB at most
 
 
 def exclusive_sum(request: Request) -> ir.Value:
@@ -53,7 +54,7 @@ def exclusive_sum(request: Request) -> ir.Value:
 def sum_by_product(request: Request) -> ir.Value:
     """Multiply by triangles of ones, if all sums are exact as floats.
 
-    The line is cut into rows. A sum is the sum within its row plus the sum of all rows before.
+    A long line is cut into rows. A sum is the sum within its row plus the sum of all rows before.
     """
     dtype, w = request.kind, request.writer
     shape, axis = request.shape(0), request.numbers(1)
@@ -70,19 +71,24 @@ def sum_by_product(request: Request) -> ir.Value:
     def shaped(x: ir.Value, *sizes: int) -> ir.Value:
         return w.node("Reshape", [x, w.constant(list(sizes))], _FLOAT)
 
-    x = shaped(request.cast(0, _FLOAT), lines, rows, row)
+    x = request.cast(0, _FLOAT)
+    is_flat = rows > 1 or len(shape) == 1
+    x = shaped(x, lines, rows, row) if is_flat else x
     first = 1 if request.attributes.get("exclusive") else 0
     sums = product(x, np.triu(np.ones((row, row)), first))
     if rows > 1:
         totals = shaped(product(x, np.ones((row, 1))), lines, 1, rows)
         before = product(totals, np.triu(np.ones((rows, rows)), 1))
         sums = w.node("Add", [sums, shaped(before, lines, rows, 1)], _FLOAT)
-    return w.node("Cast", [shaped(sums, *shape)], dtype, to=dtype.value)
+    sums = shaped(sums, *shape) if is_flat else sums
+    return w.node("Cast", [sums], dtype, to=dtype.value)
 
 
 def _rows(size: int) -> int:
     """Return into how many rows a line is cut so that the triangles are small."""
     require(0 < size <= _LONGEST)
+    if size * size <= _TRIANGLE:
+        return 1
     cuts = [r for r in range(1, size + 1) if size % r == 0]
     best = min(cuts, key=lambda r: r * r + (size // r) ** 2)
     require(best * best + (size // best) ** 2 <= _TRIANGLES)

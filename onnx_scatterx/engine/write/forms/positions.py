@@ -90,8 +90,11 @@ def _sizes(request: Request, rank: int) -> ir.Value:
 def _line(request: Request, sizes: ir.Value, axis: int, rank: int) -> ir.Value:
     """Write the numbers from 0 up to a size."""
     w, known = request.writer, request.known_of(0).dims[axis].constant
+    number = made_by(sizes, "Unsqueeze")
     if known is not None:
         limit = w.constant(np.array(known))
+    elif number is not None and rank == 1 and number.inputs[0] is not None:
+        limit = number.inputs[0]
     else:
         one = sizes if rank == 1 else w.slice(sizes, _INT64, [0], [axis], [axis + 1], [1])
         limit = w.axes("Squeeze", one, _INT64, [0])

@@ -1,0 +1,98 @@
+"""A NonZero that lists all positions is a Range, or a constant, if that takes fewer nodes.
+
+    before   NonZero(ConstantOfShape(Unsqueeze(n), 1))
+    after    Unsqueeze(Range(0, n, 1))
+
+TorchScript writes it for ``as_strided``. The form is the one for targets that lack NonZero
+(``engine.write.forms.positions``). The nodes that computed its input count as removed if nothing
+else reads them. No promise is used, nor that dims of one name are equal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import onnx_ir as ir
+
+from onnx_scatterx.engine.analysis import Scope
+from onnx_scatterx.engine.budget import LimitError, budget
+from onnx_scatterx.engine.passes import Job
+from onnx_scatterx.engine.write import Fragment, Writer, instead_of
+from onnx_scatterx.graphs import all_nodes, made_by, remove_dead, replace_uses
+
+_CANNOT = (ArithmeticError, LookupError, TypeError, ValueError)  # of a node that cannot run
+
+
+def list_positions(job: Job) -> bool:
+    """Write what a NonZero lists without it, where that takes fewer nodes.
+
+    >>> import onnx_ir as ir
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (int64[1] n) => (int64[1, m] y) {
+    ...         ones = ConstantOfShape <value = int64[1] {1}> (n)
+    ...         places = NonZero (ones)
+    ...         turned = Transpose (places)
+    ...         y = Transpose (turned) }''')
+    >>> from onnx_scatterx.engine.passes.settings import Settings
+    >>> list_positions(Job(model, Settings.of(target="standard")))
+    False
+    """
+    if not any(_may_list_all(node) for node in all_nodes(job.model)):
+        return False
+    given, modified = job.settings.target, False
+    target = replace(given, avoid=given.avoid | {"NonZero"})
+    try:
+        with budget().share(1 / 8):
+            for graph, scope in job.analyses.without_trust.current().own_graphs():
+                as_nodes = job.has_constant_nodes(scope)
+                writer = Writer(graph, scope, job.names, constant_nodes=as_nodes, target=target)
+                for node in [node for node in graph if _may_list_all(node)]:
+                    modified |= _listed(node, writer, scope)
+                job.analyses.note(writer.graph.made)
+    except LimitError:
+        pass  # the rest is kept
+    return modified
+
+
+def _may_list_all(node: ir.Node) -> bool:
+    """Return whether a node is a NonZero of a tensor that may have one number everywhere."""
+    if node.op_type != "NonZero" or node.domain != "" or node.inputs[0] is None:
+        return False
+    return made_by(node.inputs[0], "ConstantOfShape", "Expand") is not None
+
+
+def _listed(node: ir.Node, writer: Writer, scope: Scope) -> bool:
+    """Replace a NonZero, if another form of it takes fewer nodes."""
+    (value,) = node.outputs
+
+    def may(nodes: Fragment) -> bool:
+        return nodes.cost < len(_removed(node, nodes))
+
+    with writer.graph.at(node, value.name):
+        try:
+            nodes = instead_of(writer, node, scope, may=may, refused=set())
+        except _CANNOT:
+            nodes = None
+        if nodes is None:
+            return False
+        committed = writer.graph.commit(nodes)
+        result = writer.graph.take_name(value, committed, scope.of(value).dtype)
+    replace_uses(value, result)
+    remove_dead([node])
+    return True
+
+
+def _removed(node: ir.Node, nodes: Fragment) -> set[ir.Node]:
+    """Return the nodes that nothing reads if a node is replaced; constants do not count."""
+    removed, waiting = {node}, [node]
+    while waiting:
+        for value in waiting.pop().inputs:
+            maker = None if value is None else value.producer()
+            if maker is None or maker in removed or maker.graph is not node.graph:
+                continue
+            outputs = maker.outputs
+            read = any(use.node not in removed for v in outputs for use in v.uses())
+            if not read and not any(v.is_graph_output() or v in nodes.inputs for v in outputs):
+                removed.add(maker)
+                waiting.append(maker)
+    return {each for each in removed if each.op_type != "Constant"}
