@@ -72,9 +72,8 @@ class ModelOutcome:
         return None if self.proof is None else self.proof["answer"]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the outcome as plain data: the keys of one model, and its ``report`` by itself."""
-        report = None if self.report is None else self.report.to_dict()
-        return {**self.told(report), "report": report}
+        """Return the outcome as plain data: the keys of one model."""
+        return self.told(None if self.report is None else self.report.to_dict())
 
     def told(self, report: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return the JSON of one model as plain data, given that of its report."""
