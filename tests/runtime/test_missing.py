@@ -15,7 +15,9 @@ import onnx_scatterx
 from onnx_scatterx.errors import MissingRuntimeError
 from onnx_scatterx.fitting import constant_finder
 from onnx_scatterx.processes.interrupts import Stopped, stoppable
+from onnx_scatterx.runtime import evaluator
 from onnx_scatterx.runtime.session import require_runtime
+from onnx_scatterx.runtime.worker_client import ModelFile
 from tests.helpers.examples import are_all
 
 pytestmark = pytest.mark.sampled(2)
@@ -29,6 +31,17 @@ EVALUATED = "the same in onnx's reference evaluator, on 5 sets of inputs"
 NO_RUNTIME = "ONNX Runtime is missing (No module named 'onnxruntime'): pip install onnxruntime"
 ALL_MISSING = ("onnxruntime processes", [NO_RUNTIME] * 4)
 SCATTER = '<ir_version: 8, opset_import: ["" : 18]> g (float[N] x, float[1] u) => (float[N] y) '
+
+
+def test_a_library_of_operators_needs_onnx_runtime(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(*_: object) -> None:
+        raise MissingRuntimeError(NO_RUNTIME)
+
+    monkeypatch.setattr(evaluator, "Runner", missing)
+    model = ModelFile(ROOT / "m.onnx")
+    assert isinstance(evaluator.runner_of(model), evaluator.Evaluated)
+    with pytest.raises(MissingRuntimeError):
+        evaluator.runner_of(model, "operators.so")
 
 
 def lacking(missing: str, *words: str) -> subprocess.CompletedProcess[str]:
