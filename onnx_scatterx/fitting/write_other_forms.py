@@ -12,6 +12,8 @@ For any target, a NonZero that lists all positions is written in fewer nodes (``
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import Scope
@@ -24,7 +26,6 @@ from onnx_scatterx.engine.write import (
     Writer,
     has_other_forms,
     instead_of,
-    is_refused,
 )
 from onnx_scatterx.fitting.listed_positions import list_positions
 from onnx_scatterx.graphs import all_nodes, remove_dead, replace_uses
@@ -49,7 +50,7 @@ def write_other_forms(job: Job) -> bool:
     if job.obstacle is not None or not any(map(has_other_forms, all_nodes(job.model))):
         return False
     modified, zeros = list_positions(job), list[str]()
-    if not (target.is_limited or target.static_only) or _takes_all(job):
+    if not (target.is_limited or target.static_only) or _writes_nothing(job):
         return modified
     try:
         with budget().share(1 / 4):
@@ -69,8 +70,8 @@ def write_other_forms(job: Job) -> bool:
     return modified
 
 
-def _takes_all(job: Job) -> bool:
-    """Return whether the target takes all nodes if all dims are trusted, before more is read."""
+def _writes_nothing(job: Job) -> bool:
+    """Return whether no form could be written if all dims were trusted, before more is read."""
     most = job.analyses.at_most
     if most is None:
         return False
@@ -78,9 +79,9 @@ def _takes_all(job: Job) -> bool:
     try:
         with budget().share(1 / 4):
             for graph, scope in most.current().own_graphs():
-                writer = Writer(graph, scope, names, constant_nodes=False, target=target)
-                formed = (node for node in graph if has_other_forms(node))
-                if any(is_refused(writer, node, scope) for node in formed):
+                as_nodes = job.has_constant_nodes(scope)
+                writer = Writer(graph, scope, names, constant_nodes=as_nodes, target=target)
+                if any(_forms_in(graph, GraphValues(scope, Constants(scope)), writer)):
                     return False
     except LimitError:
         return False
@@ -101,7 +102,29 @@ def _in_graph(graph: ir.Graph, known: GraphValues, writer: Writer, zeros: list[s
 
     ``zeros`` gets the names of Wheres of floats that become other operators.
     """
-    modified, scope, refused = False, known.scope, set[ir.Value]()
+    modified, scope = False, known.scope
+    for node, nodes in _forms_in(graph, known, writer):
+        (value,) = node.outputs
+        committed = writer.graph.commit(nodes)
+        dtype = scope.of(value).dtype
+        made = {maker.op_type for maker in committed.nodes}
+        if node.op_type == "Where" and "Where" not in made and dtype in _FLOATS:
+            zeros.append(node.name or value.name or "?")
+        result = writer.graph.take_name(value, committed, dtype)
+        replace_uses(value, result)
+        remove_dead([node])
+        modified = True
+    return modified
+
+
+def _forms_in(
+    graph: ir.Graph, known: GraphValues, writer: Writer
+) -> Iterator[tuple[ir.Node, Fragment]]:
+    """Yield the nodes of a graph that are written in another form, each with its form.
+
+    While a form is looked at, the writer writes in front of its node.
+    """
+    scope, refused = known.scope, set[ir.Value]()
     asks = writer.target.onnxruntime and has_quantizers(graph)
     for node in list(graph):
         if not has_other_forms(node) or node.graph is None:
@@ -118,15 +141,5 @@ def _in_graph(graph: ir.Graph, known: GraphValues, writer: Writer, zeros: list[s
                 nodes = instead_of(writer, node, scope, may=may, refused=refused)
             except _CANNOT:
                 nodes = None
-            if nodes is None:
-                continue
-            committed = writer.graph.commit(nodes)
-            dtype = scope.of(value).dtype
-            made = {maker.op_type for maker in committed.nodes}
-            if node.op_type == "Where" and "Where" not in made and dtype in _FLOATS:
-                zeros.append(node.name or value.name or "?")
-            result = writer.graph.take_name(value, committed, dtype)
-        replace_uses(value, result)
-        remove_dead([node])
-        modified = True
-    return modified
+            if nodes is not None:
+                yield node, nodes

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from onnx_scatterx.engine.write.cuts import Cut as Cut
     from onnx_scatterx.engine.write.forms import has_other_forms as has_other_forms
     from onnx_scatterx.engine.write.forms import instead_of as instead_of
-    from onnx_scatterx.engine.write.forms import is_refused as is_refused
     from onnx_scatterx.engine.write.fragment import Fragment as Fragment
     from onnx_scatterx.engine.write.graph_writer import GraphWriter as GraphWriter
     from onnx_scatterx.engine.write.native.attached import add_fallbacks as add_fallbacks
@@ -37,7 +36,7 @@ else:
         {
             "available": "AvailableValues",
             "cuts": "Cut",
-            "forms": "has_other_forms instead_of is_refused",
+            "forms": "has_other_forms instead_of",
             "fragment": "Fragment",
             "graph_writer": "GraphWriter",
             "caches": "caches_of",

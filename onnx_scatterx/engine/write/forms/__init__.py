@@ -190,11 +190,6 @@ READERS: dict[str, Form] = {"Gather": joined.joined_rows}
 """The forms of an operator that do not read a node that the target does not take."""
 
 
-def is_refused(w: Writer, node: ir.Node, scope: Scope) -> bool:
-    """Return whether the target does not take a node of the graph, for which there are forms."""
-    return _refused(w, node, scope, set())[0] is not None
-
-
 def _refused(
     w: Writer, node: ir.Node, scope: Scope, refused: set[ir.Value]
 ) -> tuple[Request | None, bool]:
