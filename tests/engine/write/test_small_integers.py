@@ -133,3 +133,20 @@ def test_others(op: str) -> None:
         for rows in (0, 1, 4)
     ]
     assert written(text, [op], *feeds)
+
+
+@pytest.mark.parametrize("op", ["Slice", "Pad", "ReduceMax", "Gather", "GatherElements", "Equal"])
+def test_a_tensor_of_unknown_rank(op: str) -> None:
+    """It is not written otherwise, and nothing fails."""
+    bodies = {
+        "Slice": "Slice (r, one, two)",
+        "Pad": "Pad (r, pads)",
+        "ReduceMax": "ReduceMax (r)",
+        "Equal": "Equal (r, one)",
+    }
+    text = f"""g (int64[N] x, int64[K] s) => (float z) <int64[1] one = {{0}}, int64[1] two = {{1}},
+        int64[2] pads = {{0, 1}}> {{
+            r = Reshape (x, s)  y = {bodies.get(op, f"{op} (r, one)")}
+            z = Cast <to = 1> (ReduceSum <keepdims = 0> (Cast <to = 1> (y))) }}"""
+    at: Feed = {"x": np.zeros(3, np.int64), "s": np.array([3])}
+    assert written(text, [op], at) == (op == "Equal")

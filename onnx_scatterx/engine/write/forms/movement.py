@@ -51,7 +51,7 @@ def strided_slice(request: Request) -> ir.Value:
 
 def listed_slice(request: Request) -> ir.Value:
     """Take the positions of a Slice without steps by a Gather, axis by axis."""
-    dims, x, w = request.known_of(0).dims, request.input(0), request.writer
+    dims, x, w = required(request.known_of(0).shape), request.input(0), request.writer
     require(not request.takes("Slice"), request.takes("Gather"), not request.has(4), request.kind)
     starts, ends = (request.numbers(i) for i in (1, 2))
     axes = request.numbers(3) if request.has(3) else list(range(len(starts)))

@@ -202,7 +202,7 @@ _MOST = 1 << 20  # elements of a constant that is written out
 def concat(request: Request) -> ir.Value:
     """Write constants before and behind, axis by axis."""
     amounts, w = request.numbers(1), request.writer
-    shape = [dim.constant for dim in request.known_of(0).dims]
+    shape = [dim.constant for dim in required(request.known_of(0).shape)]
     dtype, axes = request.kind, _axes(request, len(shape))
     require(request.attributes.get("mode", "constant") == "constant", request.takes("Concat"))
     require(len(amounts) == 2 * len(axes), min(amounts, default=0) >= 0)
