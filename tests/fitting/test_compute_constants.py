@@ -98,7 +98,7 @@ def test_a_node_without_one_of_its_outputs() -> None:
     outputs = [ir.Value(name=name) for name in ("y", "", "inverse")]
     node = ir.Node("", "Unique", [ir.Value(name="x")], outputs=outputs)
     with NodeRunner() as runner:
-        found = runner.run(node, {"x": np.float32([9, 4, 9])}, 18)
+        found = runner.run(node, {"x": np.array([9, 4, 9], np.float32)}, 18)
     assert found is not None
     assert [array.tolist() for array in found] == [[4, 9], [1, 0, 1]]
 
