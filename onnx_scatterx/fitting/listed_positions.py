@@ -28,14 +28,15 @@ def list_positions(job: Job) -> bool:
 
     >>> import onnx_ir as ir
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
-    ...     g (int64[1] n) => (int64[1, m] y) {
-    ...         ones = ConstantOfShape <value = int64[1] {1}> (n)
-    ...         places = NonZero (ones)
-    ...         turned = Transpose (places)
-    ...         y = Transpose (turned) }''')
+    ...     g (int64 n) => (int64[1, m] y) <int64[1] axis = {0}> {
+    ...         sizes = Unsqueeze (n, axis)
+    ...         ones = ConstantOfShape <value = int64[1] {1}> (sizes)
+    ...         y = NonZero (ones) }''')
     >>> from onnx_scatterx.engine.passes.settings import Settings
     >>> list_positions(Job(model, Settings.of(target="standard")))
-    False
+    True
+    >>> [node.op_type for node in model.graph]
+    ['Range', 'Unsqueeze']
     """
     if not any(_may_list_all(node) for node in all_nodes(job.model)):
         return False

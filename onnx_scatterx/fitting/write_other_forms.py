@@ -26,7 +26,6 @@ from onnx_scatterx.engine.write import (
     instead_of,
     is_refused,
 )
-from onnx_scatterx.fitting.listed_positions import list_positions
 from onnx_scatterx.graphs import all_nodes, remove_dead, replace_uses
 
 _FLOATS = {t for t in ir.DataType if t.is_floating_point()}
@@ -48,7 +47,7 @@ def write_other_forms(job: Job) -> bool:
     target = job.settings.target
     if job.obstacle is not None or not any(map(has_other_forms, all_nodes(job.model))):
         return False
-    modified, zeros = list_positions(job), list[str]()
+    modified, zeros = _list_positions(job), list[str]()
     if not (target.is_limited or target.static_only) or _takes_all(job):
         return modified
     try:
@@ -67,6 +66,15 @@ def write_other_forms(job: Job) -> bool:
     told = dict.fromkeys((*job.lowered.zeros, *zeros))
     job.lowered = job.lowered._replace(zeros=tuple(told))
     return modified
+
+
+def _list_positions(job: Job) -> bool:
+    """Write what a NonZero lists without it, where that takes fewer nodes."""
+    if all(node.op_type != "NonZero" for node in all_nodes(job.model)):
+        return False
+    from onnx_scatterx.fitting.listed_positions import list_positions
+
+    return list_positions(job)
 
 
 def _takes_all(job: Job) -> bool:

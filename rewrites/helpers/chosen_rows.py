@@ -98,10 +98,9 @@ def _windows(scatter: Scatter, mask: Mask) -> Iterator[tuple[int, Shape]]:
     one, count = term(1), mask.count
     for dim in scatter.index_dims:
         size = scatter.shape[dim]
-        times = size // count
         if scatter.facts.equal(size, count):
             yield dim, (one, one)
-        elif times * count is size:
+        elif count.constant != 0 and (times := size // count) * count is size:
             yield dim, (one, times)
             yield dim, (times, one)
 

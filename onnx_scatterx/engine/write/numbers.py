@@ -15,11 +15,11 @@ from onnx_scatterx.engine.terms import Facts, Term
 from onnx_scatterx.engine.write.forms import chosen_positions
 from onnx_scatterx.engine.write.ordered import top
 from onnx_scatterx.engine.write.reshape import reshape
-from onnx_scatterx.engine.write.single import single
 from onnx_scatterx.engine.write.terms import TermEmitter
 from onnx_scatterx.graphs import INT64_MAX
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
+_SIZES_AS_INPUT = 13  # the operator set from which a Split has its sizes as an input
 _LISTED = 1 << 9  # positions of an axis that are listed, at most: a constant takes space
 
 
@@ -120,8 +120,16 @@ class Numbers(TermEmitter):
         return top(self.writer, x, dtype, count, axis, largest=largest)
 
     def single(self, x: ir.Value, dtype: ir.DataType, count: int, axis: int) -> list[ir.Value]:
-        """Return a part for each position of an axis with so many."""
-        return single(self.writer, x, dtype, count, axis)
+        """Return a part for each position of an axis with so many, as a Split makes them."""
+        w, sizes = self.writer, [1] * count
+        parts = [ir.Value(type=ir.TensorType(dtype)) for _ in sizes]
+        inputs, attributes = [x], [ir.AttrInt64("axis", axis)]
+        if w.version >= _SIZES_AS_INPUT:
+            inputs.append(w.constant(sizes))
+        else:
+            attributes.append(ir.AttrInt64s("split", sizes))
+        w.insert(ir.Node("", "Split", inputs, attributes, outputs=parts))
+        return parts
 
     def take(
         self, x: ir.Value, rows: ir.Value, dtype: ir.DataType, axis: int, shape: Shape | None
