@@ -7,13 +7,7 @@ from collections.abc import Callable
 import onnx_ir as ir
 
 from onnx_scatterx.engine.rules import Rows, described, granted
-from onnx_scatterx.rewrites.helpers import (
-    row_arithmetic,
-    row_layers,
-    row_moves,
-    row_tuples,
-    row_writes,
-)
+from onnx_scatterx.rewrites.helpers import row_arithmetic, row_layers, row_moves, row_writes
 from onnx_scatterx.rewrites.helpers.row_part import Part
 from onnx_scatterx.rewrites.helpers.row_sizes import check_sizes
 from onnx_scatterx.rewrites.helpers.whole import Has, Whole
@@ -52,7 +46,7 @@ _HANDLERS: dict[Rows, Callable[[Part], Whole] | None] = {
     Rows.PADDED: row_moves.padded,
     Rows.TAKEN: row_moves.taken,
     Rows.TAKEN_ALONG: row_moves.taken_along,
-    Rows.TAKEN_AT: row_tuples.taken_at,
+    Rows.TAKEN_AT: row_moves.taken_at,
     Rows.SORTED: row_moves.top_elements,
     Rows.WRITTEN: row_writes.some_written,
 }

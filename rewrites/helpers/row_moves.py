@@ -261,6 +261,31 @@ def taken(part: Part) -> Whole:
     return part.node_of([x, at], x.dims, axis=shifted(axis, x))
 
 
+def taken_at(part: Part) -> Whole:
+    """GatherND: elements of a table, rows run along an axis of the indices before the last.
+
+    Index 0 is read where no row is chosen, so the table must have one. It is the same for all rows.
+    A tuple of one index is read by a Gather.
+    """
+    table, at = part.input(0), part.input(1)
+    shape, indices = part.rows.given_shape(table), part.rows.shape(at)
+    last = len(indices) - 1
+    refuse_unless(part.attribute("batch_dims", 0) == 0 and part.axis < last)
+    length = granted(indices[last].constant)
+    x, inner = indices_of(part, 1, part.axis), Part(part.rows, part.node, at, part.axis, part.has)
+    rows, facts = part.rows.sizes(x.dims), part.facts
+    for n in shape[:length]:  # as many as rows: if there are none, no index is read
+        refuse_unless(facts.is_nonnegative(n - 1) or any(facts.equal(n, m) for m in rows))
+    if length > 1:
+        return part.node_of([table, guarded(inner, x, x.dims, 0, last + 1)], x.dims)
+    x = x.moved(range(len(x.order) - 1), x.axis)
+
+    def make(made: list[ir.Value]) -> ir.Value:
+        return part.context.writer.node("Gather", [table, made[0]], part.dtype, axis=0)
+
+    return part.whole(make, [guarded(inner, x, x.dims, 0, last)], x.dims)
+
+
 def taken_along(part: Part) -> Whole:
     """GatherElements: along another axis than that of the rows, which both have."""
     axis = part.integer("axis", 0, part.rank)
