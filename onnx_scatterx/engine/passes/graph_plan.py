@@ -50,6 +50,7 @@ def planned_graph(context: GraphContext) -> GraphPlan:
             opaque[node] = node.meta[KEPT]
     opaque.update(context.kept)
     split_before: dict[ir.Node, int] = {}
+    writer = context.writer()
     while True:
         try:
             with spending.share(_OF_MOSAICS):
@@ -63,7 +64,7 @@ def planned_graph(context: GraphContext) -> GraphPlan:
                 is_partial = spending.is_spent
             if is_partial and last is not None:
                 return last
-            round_ = RewriteRound(context, provenance)
+            round_ = RewriteRound(context, provenance, writer=writer)
             preferred = round_.preferred()
             selection = None if preferred else ScatterSelection(round_).made()
         except (LimitError, RecursionError):

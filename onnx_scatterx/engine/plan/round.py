@@ -27,7 +27,7 @@ from onnx_scatterx.engine.plan.rule import (
 )
 from onnx_scatterx.engine.quantizers import has_quantizers, objection
 from onnx_scatterx.engine.terms import Symbol, Term
-from onnx_scatterx.engine.write import Fragment, Numbers
+from onnx_scatterx.engine.write import Fragment, Numbers, Writer
 from onnx_scatterx.text import FloatReason, Reason, Refusal, attempt
 
 T = TypeVar("T")
@@ -39,7 +39,8 @@ _NEEDED = 256  # the same, if the target lacks the scatter operator, or runs it 
 class RewriteRound:
     """One round: the provenance of the values of a graph, and the plans to write them.
 
-    A round is valid until another node becomes opaque (``Provenance``). Then a new round starts.
+    A round is valid until another node becomes opaque (``Provenance``). Then a new round starts, in
+    which the ``writer`` of the earlier one still knows the nodes that it tried.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class RewriteRound:
         provenance: Provenance,
         index_nodes: ExclusiveNodes | None = None,
         *,
+        writer: Writer | None = None,
         copies: bool = True,
     ) -> None:
         self.context = context
@@ -57,7 +59,7 @@ class RewriteRound:
         self.region_rules = [r for r in context.rules if isinstance(r, RegionRule)]
         self.scatter_rules = [r for r in context.rules if isinstance(r, ScatterRule)]
         self.gather_rules = [r for r in context.rules if isinstance(r, GatherRule)]
-        self.writer = context.writer()
+        self.writer = writer or context.writer()
         opaque = provenance.opaque
         removed = [v for n in provenance.scatters for v in n.outputs if n not in opaque]
         removed += [*(index_nodes.values() if index_nodes else ()), *provenance.absorbed]
