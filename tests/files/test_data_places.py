@@ -91,9 +91,15 @@ def test_one_name_for_data_of_two_folders(tmp_path: Path) -> None:
     for content, why in ((bytes(8), "would both be the data file"), (None, "")):
         data = Path(tensor.path).read_bytes() if content is None else content
         (tmp_path / "other" / tensor.location).write_bytes(data)
-        place = {"name": "v", "base_dir": tmp_path / "other"}
-        shape = ir.Shape([1])
-        other = ir.ExternalTensor(tensor.location, 0, 8, ir.DataType.INT64, shape=shape, **place)
+        other = ir.ExternalTensor(
+            tensor.location,
+            0,
+            8,
+            ir.DataType.INT64,
+            shape=ir.Shape([1]),
+            name="v",
+            base_dir=tmp_path / "other",
+        )
         model.graph.initializers.pop("v", None)
         model.graph.register_initializer(ir.Value(name="v", const_value=other))
         if why:

@@ -1,6 +1,7 @@
 """A fragment is what is committed: nodes that were judged, with inputs that the graph still has."""
 
 import random
+from typing import Any
 
 import numpy as np
 import onnx
@@ -39,7 +40,8 @@ def test_of_a_node_that_is_not_interpreted_the_type_is_known() -> None:
     """No attribute of ONNX is a complex number."""
     model = ir.from_proto(parse(TEXT))
     known, values = AbstractValues(interpret(model).scopes[model.graph]), model.graph.inputs[:1]
-    found = known.results("Transpose", values, [F], {"perm": 1j}, known.__getitem__)
+    wrong: Any = {"perm": 1j}
+    found = known.results("Transpose", values, [F], wrong, known.__getitem__)
     assert [(result.dtype, result.shape) for result in found] == [(F, None)]
 
 
