@@ -14,7 +14,7 @@ from onnx_scatterx.targets.catalogue import target_of
 from tests.helpers.examples import examples
 from tests.helpers.limited import limited
 from tests.helpers.pair import assert_same
-from tests.helpers.support import nodes, parse, sample
+from tests.helpers.support import f32, nodes, parse, sample
 
 NPU = "standard, onnxruntime = false, avoid = ['ReduceL2', 'Erf', 'Not', 'RandomNormal']"
 WEIGHTS = ", ".join(str(n % 7 - 3) for n in range(72))
@@ -98,7 +98,7 @@ def test_a_node_without_one_of_its_outputs() -> None:
     outputs = [ir.Value(name=name) for name in ("y", "", "inverse")]
     node = ir.Node("", "Unique", [ir.Value(name="x")], outputs=outputs)
     with NodeRunner() as runner:
-        found = runner.run(node, {"x": np.array([9, 4, 9], np.float32)}, 18)
+        found = runner.run(node, {"x": f32([9, 4, 9])}, 18)
     assert found is not None
     assert [array.tolist() for array in found] == [[4, 9], [1, 0, 1]]
 

@@ -11,6 +11,7 @@ from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.fitting.constant_finder import EXACT, followed
 from tests.helpers import integer_nodes as integers
+from tests.helpers.support import f32, i64
 
 KINDS: dict[str, Any] = {"float32": np.uint32, "float64": np.uint64}
 OTHER_DRAWS = {
@@ -69,8 +70,8 @@ def without_a_process(op: str, case: integers.Case) -> list[np.ndarray] | None:
 
 def test_zeros_that_are_moved_keep_their_sign() -> None:
     """Of a Where, ONNX Runtime decides about the sign: it is run."""
-    zero, yes = np.array([-0.0], np.float32), np.array([True])
-    moved = without_a_process("Reshape", ([zero, np.array([1, 1])], {}))
+    zero, yes = f32([-0.0]), np.array([True])
+    moved = without_a_process("Reshape", ([zero, i64([1, 1])], {}))
     assert moved is not None
     assert np.signbit(moved[0]).tolist() == [[True]]
     assert without_a_process("Where", ([yes, zero, zero], {})) is None

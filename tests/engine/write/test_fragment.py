@@ -40,8 +40,8 @@ def test_of_a_node_that_is_not_interpreted_the_type_is_known() -> None:
     """No attribute of ONNX is a complex number."""
     model = ir.from_proto(parse(TEXT))
     known, values = AbstractValues(interpret(model).scopes[model.graph]), model.graph.inputs[:1]
-    attributes: dict[str, Any] = {"perm": 1j}
-    found = known.results("Transpose", values, [F], attributes, known.__getitem__)
+    wrong: Any = {"perm": 1j}
+    found = known.results("Transpose", values, [F], wrong, known.__getitem__)
     assert [(result.dtype, result.shape) for result in found] == [(F, None)]
 
 
