@@ -5,7 +5,9 @@
 
 TorchScript writes it for ``as_strided``. The form is the one for targets that lack NonZero
 (``engine.write.forms.positions``). The nodes that computed its input count as removed if nothing
-else reads them. No promise is used, nor that dims of one name are equal.
+else reads them. No promise is used, nor that dims of one name are equal. A model with a Loop or a
+Scan stays as it is: where the body does not run, its outputs have the sizes that ONNX Runtime
+infers, and of a Range or a constant it infers more. Only the main graph is looked at.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from onnx_scatterx.engine.passes import Job
 from onnx_scatterx.engine.write import Fragment, Writer, instead_of
 from onnx_scatterx.graphs import all_nodes, made_by, remove_dead, replace_uses
 
+_COLLECT = ("Loop", "Scan")
 _CANNOT = (ArithmeticError, LookupError, TypeError, ValueError)  # of a node that cannot run
 
 
@@ -38,13 +41,17 @@ def list_positions(job: Job) -> bool:
     >>> [node.op_type for node in model.graph]
     ['Range', 'Unsqueeze']
     """
-    if not any(_may_list_all(node) for node in all_nodes(job.model)):
+    if not any(map(_may_list_all, job.model.graph)):
+        return False
+    if any(node.op_type in _COLLECT for node in all_nodes(job.model)):
         return False
     given, modified = job.settings.target, False
     target = replace(given, avoid=given.avoid | {"NonZero"})
     try:
         with budget().share(1 / 8):
             for graph, scope in job.analyses.without_trust.current().own_graphs():
+                if graph is not job.model.graph:
+                    continue
                 as_nodes = job.has_constant_nodes(scope)
                 writer = Writer(graph, scope, job.names, constant_nodes=as_nodes, target=target)
                 for node in [node for node in graph if _may_list_all(node)]:

@@ -71,7 +71,7 @@ def write_other_forms(job: Job) -> bool:
 
 def _list_positions(job: Job) -> bool:
     """Write what a NonZero lists without it, where that takes fewer nodes."""
-    if all(node.op_type != "NonZero" for node in all_nodes(job.model)):
+    if all(node.op_type != "NonZero" for node in job.model.graph):
         return False
     from onnx_scatterx.fitting.listed_positions import list_positions
 

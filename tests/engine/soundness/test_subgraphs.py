@@ -176,18 +176,22 @@ def test_the_indices_are_also_read_by_a_branch() -> None:
     assert_sound(model, {"c": True}, {"c": False}, left=0)
 
 
-def test_what_a_loop_gathers_where_it_does_not_run() -> None:
+@pytest.mark.parametrize("is_outside", [False, True])
+def test_what_a_loop_gathers_where_it_does_not_run(is_outside: bool) -> None:
     # Three elements each time; without any time ONNX Runtime knows of no elements.
-    model = """g (float[4] x, float[1] u, bool c) => (float[4] y) <int64 three = {3}> {
-        t = Loop (three, c) <body = b (int64 n, bool d) => (bool e, int64[?] o) {
-            e = Identity (d)
-            s = Constant <value = int64[1] {3}> ()
+    lines = """s = Constant <value = int64[1] {3}> ()
             a = ConstantOfShape <value = int64[1] {1}> (s)
-            z = NonZero (a)
-            f = Constant <value = int64[1] {0}> ()
-            o = Squeeze (z, f) }>
+            z = NonZero (a)"""
+    outside, inside = (lines, "") if is_outside else ("", lines)
+    model = f"""g (float[4] x, float[1] u, bool c) => (float[4] y) <int64 three = {{3}}> {{
+        {outside}
+        t = Loop (three, c) <body = b (int64 n, bool d) => (bool e, int64[?] o) {{
+            e = Identity (d)
+            {inside}
+            f = Constant <value = int64[1] {{0}}> ()
+            o = Squeeze (z, f) }}>
         w = Shape (t)
-        l = Constant <value = int64[1,1] {1}> ()
+        l = Constant <value = int64[1,1] {{1}}> ()
         i = Gather <axis = 0> (w, l)
-        y = ScatterND (x, i, u) }"""
+        y = ScatterND (x, i, u) }}"""
     assert_sound(model, *({"x": f32(np.arange(4)), "u": [9], "c": c} for c in (True, False)))
