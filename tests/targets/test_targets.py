@@ -37,7 +37,7 @@ MASK = f"""{HEAD} g (float[N,4] x, bool[N,4] m) => (float[N,4] y) {{
         (BOX, [], True),
         (BOX, ["Where", "NonZero"], True),
         (BOX, ["Slice", "Gather", "GatherElements"], False),
-        (BOX, ["Concat"], False),
+        (BOX, ["Concat", "Where"], False),
         (MASK, ["NonZero", "ScatterND"], True),
         (MASK, ["Where"], False),
         (EVEN, ["Where"], True),

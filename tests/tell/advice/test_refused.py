@@ -165,7 +165,7 @@ def test_a_command_is_printed_once() -> None:
 def test_a_node_that_another_refused_one_replaces_is_not_removed(tmp_path: Path) -> None:
     """With ReduceMax alone the sum becomes a CumSum: less is refused, since an Expand goes, too."""
     profile = tmp_path / "chip.toml"
-    taken = ["Add", "Cast", "Concat", "Gather", "Mul", "Reshape", "Slice", "Transpose", "Where"]
+    taken = ["Add", "Cast", "Concat", "Mul", "Reshape", "Slice", "Transpose"]
     profile.write_text(f'name = "chip"\nstatic_only = true\noperators = {taken}')
     found = {
         a.nodes: [way.command for way in a.ways] for a in advise(model_of(FEWER), target=profile)
@@ -176,6 +176,9 @@ def test_a_node_that_another_refused_one_replaces_is_not_removed(tmp_path: Path)
         if nodes in (("y",), ("z",))
     }
     assert added == {
-        ("y",): ['["Mod", "Equal", "ReduceMax"]'],
-        ("z",): ['["Mod", "Equal", "CumSum"]'],
+        ("y",): [
+            '["Mod", "Equal", "ReduceMax", "Gather"]',
+            '["Mod", "Equal", "Where", "CumSum"]',
+        ],
+        ("z",): ['["Mod", "Equal", "Where", "CumSum"]'],
     }
