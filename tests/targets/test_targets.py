@@ -37,7 +37,7 @@ MASK = f"""{HEAD} g (float[N,4] x, bool[N,4] m) => (float[N,4] y) {{
         (BOX, [], True),
         (BOX, ["Where", "NonZero"], True),
         (BOX, ["Slice", "Gather", "GatherElements"], False),
-        (BOX, ["Concat"], False),
+        (BOX, ["Concat", "Where"], False),
         (MASK, ["NonZero", "ScatterND"], True),
         (MASK, ["Where"], False),
         (EVEN, ["Where"], True),
@@ -162,7 +162,9 @@ def test_violations() -> None:
 
 
 def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    profile = written(tmp_path / "npu.toml", 'name = "npu"\navoid = ["ScatterND", "Concat"]')
+    profile = written(
+        tmp_path / "npu.toml", 'name = "npu"\navoid = ["ScatterND", "Concat", "Where"]'
+    )
     model, out = tmp_path / "m.onnx", tmp_path / "out.onnx"
     onnx.save(parse(BOX), model)
     report = tmp_path / "r.json"
@@ -192,14 +194,18 @@ def test_many_models(tmp_path: Path) -> None:
         summary = onnx_scatterx.optimize_many(
             *(tmp_path / "in", tmp_path / "out"),
             executor=executor,
-            target=Target("npu", avoid=frozenset({"ScatterND", "Concat"})),
+            target=Target(
+                "npu", avoid=frozenset({"ScatterND", "Concat", "Slice", "Gather", "GatherElements"})
+            ),
             assume=["N <= 9"],
         )
     first, second = summary.outcomes
     assert first.done.startswith("failed: cannot assume anything of 'N'")
     assert "violation" not in second.done
     with ThreadPoolExecutor(1) as executor:
-        target = Target("npu", avoid=frozenset({"ScatterND", "Concat"}))
+        target = Target(
+            "npu", avoid=frozenset({"ScatterND", "Concat", "Slice", "Gather", "GatherElements"})
+        )
         summary = onnx_scatterx.optimize_many(
             tmp_path / "in", tmp_path / "out", executor=executor, target=target
         )

@@ -224,8 +224,8 @@ def test_a_dense_form_needs_other_operators(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "target",
     [
-        "qnn, remove = ['GatherElements', 'ScatterElements']",
-        "qnn,remove=['GatherElements', 'ScatterElements'],add=['Mod']",
+        "qnn, remove = ['Gather', 'GatherElements', 'ScatterElements']",
+        "qnn,remove=['Gather', 'GatherElements', 'ScatterElements'],add=['Mod']",
     ],
 )
 def test_a_target_that_is_printed_is_the_one_that_was_tried(target: str) -> None:
@@ -333,7 +333,7 @@ def two_indices(size: str, count: int) -> onnx.ModelProto:
 @pytest.mark.parametrize("count", [1, 4])
 def test_promises_that_only_together_remove_a_scatter(count: int) -> None:
     """They are of one kind, so they are one change."""
-    target = "standard, remove = ['Mod', 'Less']"
+    target = "standard, remove = ['Mod', 'Less', 'Gather', 'GatherElements']"
     model = two_indices("50", count)
     (found,) = advise(model, target=target)
     assert len(found.nodes) == count
@@ -366,7 +366,7 @@ def test_what_was_not_tried_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     text = """g (float[P, 5] x, int64[K] a, float[K, 5] u) => (float[P, 5] y)
         <int64[1] last = {-1}> {
         i = Unsqueeze (a, last)  y = ScatterND (x, i, u) }"""
-    target = "standard, remove = ['Mod', 'Less']"
+    target = "standard, remove = ['Mod', 'Less', 'Gather', 'GatherElements']"
     model = onnx.parser.parse_model(HEAD + text)
     (all_of_it,) = advise(model, target=target)
     assert all_of_it.ways

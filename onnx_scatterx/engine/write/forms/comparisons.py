@@ -10,40 +10,39 @@ IsNaN(a)        =   Not(Equal(a, a))
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import NotKnownError, require, required
 from onnx_scatterx.engine.write.forms.request import Request
+from onnx_scatterx.operators import OPERATORS, those
 
 _BOOL = ir.DataType.BOOL
 _INTEGERS = (ir.DataType.INT64, ir.DataType.INT32)
 _ORDERED = (*_INTEGERS, ir.DataType.FLOAT, ir.DataType.DOUBLE)
-_SWAPPED = {
-    "Greater": "Less",
-    "Less": "Greater",
-    "GreaterOrEqual": "LessOrEqual",
-    "LessOrEqual": "GreaterOrEqual",
-}
-_NEGATED = {
-    "Greater": "LessOrEqual",
-    "Less": "GreaterOrEqual",
-    "GreaterOrEqual": "Less",
-    "LessOrEqual": "Greater",
-}
+_SWAPPED = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
+_NEGATED = {">": "<=", "<": ">=", ">=": "<", "<=": ">"}
+
+
+def _other(op: str, symbols: Mapping[str, str]) -> str:
+    """Return the comparison that a comparison becomes."""
+    symbol = symbols[OPERATORS[op].compares]
+    return next(iter(those(lambda row: row.compares == symbol)))
 
 
 def swapped(request: Request) -> ir.Value:
     """Swap the operands of a comparison."""
-    other = _SWAPPED[request.op]
+    other = _other(request.op, _SWAPPED)
     require(request.takes(other, request.known_of(0).dtype))
     return request.writer.node(other, [request.inputs[1], request.inputs[0]], _BOOL)
 
 
 def negated(request: Request) -> ir.Value:
     """Negate the opposite comparison of integers."""
-    w, opposite = request.writer, _NEGATED[request.op]
+    w, opposite = request.writer, _other(request.op, _NEGATED)
     dtype, operands = _kind(request, _INTEGERS), list(request.inputs)
-    for op, given in ((opposite, operands), (_SWAPPED[opposite], operands[::-1])):
+    for op, given in ((opposite, operands), (_other(opposite, _SWAPPED), operands[::-1])):
         if request.takes(op, dtype) and w.has(op):
             return w.node("Not", [w.node(op, given, _BOOL)], _BOOL)
     raise NotKnownError
@@ -64,7 +63,7 @@ def by_order(request: Request) -> ir.Value:
 def _ordered(request: Request, op: str, dtype: ir.DataType) -> ir.Value:
     operands = list(request.inputs)
     if not request.takes(op, dtype):
-        op, operands = _SWAPPED[op], operands[::-1]
+        op, operands = _other(op, _SWAPPED), operands[::-1]
     return request.writer.node(op, operands, _BOOL)
 
 
