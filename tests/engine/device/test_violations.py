@@ -77,7 +77,7 @@ def test_branches_and_functions_that_are_needed() -> None:
     assert [(v.graph, v.op) for v in violations(model, TARGET)] == [("own.f", "Exp")]
 
 
-WRITE = """g (float[4, 2] x, float[2, 2] u, int64[2, 1] i) => (float[4, 2] y)
+WRITE = """g (float[999, 2] x, float[99, 2] u, int64[99, 1] i) => (float[999, 2] y)
     { e = Exp (x)  y = ScatterND (e, i, u) }"""
 
 

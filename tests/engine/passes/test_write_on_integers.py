@@ -87,10 +87,13 @@ def test_what_is_noted_of_a_write_stays() -> None:
     assert (new.doc_string, new.metadata_props["a"], new.meta["b"]) == ("what", "A", "B")
 
 
+LACKED = ("Concat", "Slice", "Gather", "GatherElements", "Where")
+
+
 @pytest.mark.parametrize("source", [WRITE.replace("SCALES", ONE), MOVED])
 def test_a_write_that_stays_on_floats_leaves_no_node(source: str) -> None:
     """The scatter can be removed only there, so what was planned on integers is removed."""
-    lacking = "".join(f', limits.{op}.no_types = ["uint8"]' for op in ("Concat", "Slice"))
+    lacking = "".join(f', limits.{op}.no_types = ["uint8"]' for op in LACKED)
     model = ir.from_proto(parse(source))
     before = list(model.graph)
     write = onnx_scatterx.passes.WriteOnIntegers(target=f"standard{lacking}")

@@ -193,7 +193,7 @@ def test_one_command_for_all(tmp_path: Path) -> None:
     assert {"y", "z"} <= set(both.nodes)
     assert len([a for a in others if a.ways]) > 1
     target = shlex.split(both.ways[0].command)[-1]
-    assert target == f'{profile}, add = ["Mod", "Equal", "CumSum", "ReduceMax"]'
+    assert target == f'{profile}, add = ["Mod", "Equal", "Where", "CumSum"]'
     result = inspect(model, target=target)
     assert (result.removed, result.violations) == (2, ())
     brief, whole = (str(screen(report, whole=whole)).count(" add = ") for whole in (False, True))
