@@ -48,7 +48,7 @@ def test_rows_in_the_order_of_a_mask(write: str, target: str) -> None:
     mask, update = WRITES[write]
     drawn: list[tuple[tuple[int, int], int | str]]
     rng, has_more = np.random.default_rng(0), write.startswith("the first")
-    drawn = [((2, 3), 1), ((2, 3), 4), ((1, 5), 2), ((1, 1), 1)]
+    drawn = [((1, 5), 1), ((2, 3), 4)]
     if target != "from the start":  # there a size must be known
         drawn.append(((2, 3), "K"))
     for shape, rows in drawn:
@@ -61,9 +61,9 @@ def test_rows_in_the_order_of_a_mask(write: str, target: str) -> None:
         assert scatters(result) == 0
         assert "NonZero" not in {node.op_type for node in nodes(result)}
         total = int(np.prod(shape))
-        for count in (0, 1, 2, 4, total):
+        for count in (0, 1, 4, total):
             m = rng.permutation(np.arange(total) < count).reshape(shape)
-            for length in {count, 1, 4} if rows == "K" else {rows}:
+            for length in {count, 4} if rows == "K" else {rows}:
                 d = sample("float32", int(length), 2)
                 accepted = pair.accepts({"x": sample("float32", *shape, 2), "m": m, "d": d})
                 assert accepted or has_more or length != count

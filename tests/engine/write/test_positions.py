@@ -70,7 +70,7 @@ def test_all_positions_or_none(given: tuple[onnx.ModelProto, list[dict[str, Any]
     assert_same(model, result.model, feeds)
 
 
-@examples(20)
+@examples(12)
 @given(drawn())
 def test_they_take_fewer_nodes_or_stay(
     given: tuple[onnx.ModelProto, list[dict[str, Any]]],
