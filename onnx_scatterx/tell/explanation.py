@@ -82,7 +82,7 @@ def advised(
     ...     _, report, records, *_ = asked.optimized(keeps=True)
     ...     (advice,) = advised(asked, report, records, Command(target="standard")).advice
     >>> print(*advice.lines(), sep="\n")
-    the result has 16 nodes instead of 4:
+    the result has 15 nodes instead of 4:
       smaller by:
         onnx-scatterx optimize MODEL.onnx -o OUT.onnx
           4 nodes, ONNX Runtime: what does not slice becomes ScatterX, which runs anywhere

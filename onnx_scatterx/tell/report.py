@@ -234,6 +234,15 @@ class Report(ShownInTables):
             lines.append(f"needs ONNX Runtime {self.needs_runtime} or newer")
         return lines
 
+    def size_lines(self) -> list[str]:
+        """Return in a line how sizes get numbers, if the target wants some that the model lacks."""
+        if not self.to_fix:
+            return []
+        letter = ", with a number for each N" if "=N" in self.to_fix or ":N" in self.to_fix else ""
+        where = f" ({self.places})" if self.places else ""
+        told = f"the target {self.target} wants all sizes as numbers: add {self.to_fix}"
+        return [f"{told}{letter}{where}"]
+
     @property
     def growth(self) -> str:
         """How much longer or larger the result is, if it is more than twice the model.

@@ -10,7 +10,7 @@ from onnx_scatterx.grouping import grouped
 from onnx_scatterx.operators import SCATTERS
 from onnx_scatterx.tell.entries import STYLES, Action, Entry, legend
 from onnx_scatterx.tell.entry_lines import duplicate_lines, move_lines, zero_lines
-from onnx_scatterx.tell.fact_lines import fixed_lines, runtime_lines, size_lines
+from onnx_scatterx.tell.fact_lines import fixed_lines, runtime_lines
 from onnx_scatterx.tell.kept_advice import Advice, without_parts
 from onnx_scatterx.tell.outcome import outcome
 from onnx_scatterx.tell.refused import left_lines
@@ -93,7 +93,7 @@ def _matters(report: Report, whole: bool) -> list[list[str]]:
         duplicate_lines(report.scatters),
         zero_lines(report.entries, planned=report.planned),
         runtime_lines(report),
-        [] if report.advice else size_lines(report),  # advice says it, with numbers
+        [] if report.advice else report.size_lines(),  # advice says it, with numbers
         report.violation_lines() if whole else left_lines(report),
     ]
 

@@ -122,7 +122,7 @@ def test_updates_that_may_collide_are_kept_and_reported() -> None:
 
 
 def test_no_operator_is_written_that_a_target_lacks() -> None:
-    target = Target("npu", avoid=frozenset({"Gather"}))
+    target = Target("npu", avoid=frozenset({"Gather", "Slice"}))
     result = optimized(parse(ROWS), target=target)
     assert [n.op_type for n in result.model.graph.node] == ["ScatterND"]
     assert not duplicate_lines(result.report.scatters)[0].endswith(LAST_WINS)

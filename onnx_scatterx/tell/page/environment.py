@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 import onnx_scatterx
 from onnx_scatterx.tell.entry_lines import ZERO_SIGN
-from onnx_scatterx.tell.fact_lines import fixed_lines, runtime_lines, size_lines
+from onnx_scatterx.tell.fact_lines import fixed_lines, runtime_lines
 from onnx_scatterx.tell.report import NEEDS, OTHERWISE
 from onnx_scatterx.text import visible
 
@@ -51,7 +51,7 @@ def _environment() -> Environment:
     environment.filters["visible"] = visible
     environment.globals["version"] = getattr(onnx_scatterx, "__version__", "that is not installed")
     environment.globals["ZERO_SIGN"] = ZERO_SIGN
-    environment.globals |= {f.__name__: f for f in (fixed_lines, runtime_lines, size_lines)}
+    environment.globals |= {f.__name__: f for f in (fixed_lines, runtime_lines)}
     environment.globals["NEEDS"] = f"{NEEDS}: {OTHERWISE}"
     return environment
 

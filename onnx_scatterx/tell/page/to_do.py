@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from onnx_scatterx.tell.entries import Action, ScatterReport
-from onnx_scatterx.tell.fact_lines import size_lines
 from onnx_scatterx.tell.kept_advice import without_parts
 from onnx_scatterx.tell.report import Report
 
@@ -45,7 +44,7 @@ def to_do(report: Report, *, differs: bool = False) -> list[Task]:
 def _without_commands(report: Report) -> Iterator[str]:
     """Yield what is open if no command is known."""
     if not report.advice:
-        yield from size_lines(report)
+        yield from report.size_lines()
     kept = [entry for entry in report.entries if entry.action is Action.KEPT]
     refused = any(not violation.is_taken for violation in report.violations)
     if report.to_fix:

@@ -20,7 +20,6 @@ from onnx_scatterx.targets.catalogue import BASES, profile_names
 from onnx_scatterx.tell import inquiry
 from onnx_scatterx.tell.advice import again, search
 from onnx_scatterx.tell.advice.change import Command
-from onnx_scatterx.tell.fact_lines import size_lines
 from onnx_scatterx.tell.reporting import optimize_ir
 from onnx_scatterx.text.reasons import Reason
 from tests.helpers.support import scatters
@@ -248,7 +247,7 @@ def test_sizes_are_named_by_the_axes_of_the_inputs() -> None:
         "or with numbers of your own: batch = axis 0 of x, s53 = axis 2 of x, s0 = axis 3 of x, "
         "s7 = axis 1 of u; batch=3 s53=129 s0=97 s7=65 were tried, too"
     )
-    (line,) = size_lines(inspect(onnx.parser.parse_model(HEAD + text), target="qnn"))
+    (line,) = inspect(onnx.parser.parse_model(HEAD + text), target="qnn").size_lines()
     assert line.endswith(f"for each N ({way.condition.partition(': ')[2].partition(';')[0]})")
 
 
