@@ -187,7 +187,7 @@ def _extreme(search: Search) -> ir.Value:
         return reduction.along(together, axis)
 
     def kept(op: str, x: ir.Value, dtype: ir.DataType) -> ir.Value:
-        return w.axes("Unsqueeze", w.reduce(op, x, dtype, axis), dtype, [axis])
+        return w.reduce(op, x, dtype, axis, keeps=True)
 
     def noted(turns: ir.Value) -> ir.Value:
         """Note that turns are small numbers, from -1 on."""

@@ -90,13 +90,15 @@ class Operators(ABC):
             return x
         return self.node(op, [x, self.constant(list(axes))], dtype)
 
-    def reduce(self, op: str, x: ir.Value, dtype: ir.DataType, axis: int) -> ir.Value:
-        """Add a ReduceMax, ReduceMin or ReduceSum of one axis, which is removed.
+    def reduce(
+        self, op: str, x: ir.Value, dtype: ir.DataType, axis: int, *, keeps: bool = False
+    ) -> ir.Value:
+        """Add a ReduceMax, ReduceMin or ReduceSum of one axis, which is removed, or kept as 1.
 
         A negative axis is never written: if a tensor is empty, ONNX Runtime does not reduce this
         axis.
         """
-        return self.node(op, [x, self.constant([axis])], dtype, keepdims=0)
+        return self.node(op, [x, self.constant([axis])], dtype, keepdims=int(keeps))
 
     def concat(self, parts: Sequence[ir.Value], dtype: ir.DataType, axis: int) -> ir.Value:
         """Add a Concat, unless there is one part."""
