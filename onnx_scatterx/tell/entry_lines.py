@@ -50,6 +50,11 @@ def zero_lines(entries: Sequence[Entry], *, planned: bool) -> list[str]:
     return by_text((entry.node, text) for entry in entries if entry.selects_floats)
 
 
+def runtime_lines(entries: Sequence[Entry]) -> list[str]:
+    """Return in lines why ONNX Runtime may compute other values, and of which nodes."""
+    return by_text((entry.node, why) for entry in entries for why in entry.in_onnxruntime)
+
+
 def by_text(said: Iterable[tuple[str, str]]) -> list[str]:
     """Return what is said of nodes, in a line for each text.
 

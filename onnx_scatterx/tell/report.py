@@ -234,6 +234,12 @@ class Report(ShownInTables):
             lines.append(f"needs ONNX Runtime {self.needs_runtime} or newer")
         return lines
 
+    def fixed_lines(self) -> list[str]:
+        """Return in a line which sizes were fixed."""
+        sizes = ", ".join(f"{name} = {number}" for name, number in self.fixed)
+        verb = "would be fixed" if self.planned else "fixed"
+        return [f"sizes {verb}: {sizes}"] if sizes else []
+
     def size_lines(self) -> list[str]:
         """Return in a line how sizes get numbers, if the target wants some that the model lacks."""
         if not self.to_fix:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from onnx_scatterx.grouping import grouped
 from onnx_scatterx.operators import SCATTERS
 from onnx_scatterx.tell.entries import STYLES, Action, Entry, legend
-from onnx_scatterx.tell.entry_lines import duplicate_lines, move_lines, zero_lines
-from onnx_scatterx.tell.fact_lines import fixed_lines, runtime_lines
+from onnx_scatterx.tell.entry_lines import duplicate_lines, move_lines, runtime_lines, zero_lines
 from onnx_scatterx.tell.kept_advice import Advice, without_parts
 from onnx_scatterx.tell.outcome import outcome
 from onnx_scatterx.tell.refused import left_lines
@@ -87,12 +86,12 @@ def _matters(report: Report, whole: bool) -> list[list[str]]:
         [changed] if changed else [],
         report.standard_lines(),
         report.opset_lines(),
-        fixed_lines(report),
+        report.fixed_lines(),
         ["assumed:", *(f"  {fact}" for fact in report.assumptions)] if report.assumptions else [],
         move_lines(report.scatters) if whole else [],
         duplicate_lines(report.scatters),
         zero_lines(report.entries, planned=report.planned),
-        runtime_lines(report),
+        runtime_lines(report.entries),
         [] if report.advice else report.size_lines(),  # advice says it, with numbers
         report.violation_lines() if whole else left_lines(report),
     ]

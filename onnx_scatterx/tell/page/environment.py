@@ -12,8 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 import onnx_scatterx
-from onnx_scatterx.tell.entry_lines import ZERO_SIGN
-from onnx_scatterx.tell.fact_lines import fixed_lines, runtime_lines
+from onnx_scatterx.tell.entry_lines import ZERO_SIGN, runtime_lines
 from onnx_scatterx.tell.report import NEEDS, OTHERWISE
 from onnx_scatterx.text import visible
 
@@ -51,7 +50,7 @@ def _environment() -> Environment:
     environment.filters["visible"] = visible
     environment.globals["version"] = getattr(onnx_scatterx, "__version__", "that is not installed")
     environment.globals["ZERO_SIGN"] = ZERO_SIGN
-    environment.globals |= {f.__name__: f for f in (fixed_lines, runtime_lines)}
+    environment.globals["runtime_lines"] = runtime_lines
     environment.globals["NEEDS"] = f"{NEEDS}: {OTHERWISE}"
     return environment
 

@@ -14,7 +14,7 @@ from markupsafe import Markup
 import onnx_scatterx
 from onnx_scatterx.compare.result import Verification
 from onnx_scatterx.tell.entries import About, bytes_text
-from onnx_scatterx.tell.fact_lines import runtime_lines
+from onnx_scatterx.tell.entry_lines import runtime_lines
 from onnx_scatterx.tell.index_map import IndexMap, Panel
 from onnx_scatterx.tell.kept_advice import Advice, Way
 from onnx_scatterx.tell.page import environment
@@ -214,10 +214,10 @@ def test_a_larger_result_says_so_and_what_is_smaller() -> None:
 
 def test_what_onnx_runtime_may_change_is_told() -> None:
     report = onnx_scatterx.optimize(many_scatters(2)).report
-    assert not runtime_lines(report)
+    assert not runtime_lines(report.entries)
     told = [replace(entry, in_onnxruntime=(str(FloatReason.MOVED),)) for entry in report.scatters]
     report = replace(report, scatters=tuple(told))
-    (line,) = runtime_lines(report)
+    (line,) = runtime_lines(report.entries)
     assert f"In ONNX Runtime {line}" in page_of(report).said
 
 
