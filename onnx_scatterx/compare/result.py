@@ -204,7 +204,8 @@ class Verification:
             return f"{what}: no drawn input keeps the promise {quoted(self.unkept)}"
         if not self.draws:
             return f"{what}: no input was drawn"
-        otherwise = ", whatever is drawn" * self.given_up
+        promise = "give inputs by --input, or promise by --assume what they keep"
+        otherwise = f", each for the same reason ({promise})" * self.given_up
         otherwise += ", or gave other outputs every time" * (self.unstable > 0)
         return f"{what}: the first model rejected every input{otherwise}: {self.rejections[0]}"
 

@@ -92,7 +92,9 @@ def _matters(report: Report, whole: bool) -> list[list[str]]:
         duplicate_lines(report.scatters),
         zero_lines(report.entries, planned=report.planned),
         runtime_lines(report.entries),
-        [] if report.advice else report.size_lines(),  # advice says it, with numbers
+        []
+        if report.advice or report.as_is
+        else report.size_lines(),  # advice says it, with numbers
         report.violation_lines() if whole else left_lines(report),
     ]
 

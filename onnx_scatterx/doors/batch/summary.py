@@ -57,8 +57,10 @@ class ModelOutcome:
         if self.report.as_is:
             return self.report.summary()
         verified = {None: "", True: "; verified", False: "; DIFFERS, and is not written"}
-        count = len(self.report.violations)
-        left = f", {count} violation{'s' * (count > 1)} of the target" if count else ""
+        refused = [v for v in self.report.violations if not v.is_taken]
+        left = f", {len(refused)} violation{'s' * (len(refused) > 1)} of the target" * bool(refused)
+        hosted = sum(v.on_host for v in self.report.violations)
+        left += f", {hosted} on its host" * bool(hosted)
         kept = "".join(f"; {line}" for line in self.report.opset_lines())
         names = ", ".join(self.left_out)
         without = f"; without --fix of {names}, which the model lacks" if names else ""

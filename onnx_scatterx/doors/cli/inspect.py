@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.tell import Command, Inquiry, NodeRecord, Report
 
 
-_OF_AS_IS = ("target", "fix", "assume", "distrust_dims", "effort")
+_OF_AS_IS = ("target", "assume", "distrust_dims", "effort")
 """The options that say how a model is read, and not how it is written."""
 
 
@@ -72,7 +72,8 @@ def _take_as_is(args: argparse.Namespace) -> None:
     """Have nothing rewritten; raise an error if an option says how to rewrite."""
     if not args.target.has_profile:
         raise ScatterXError(
-            f"--as-is has no effect for target {args.target.name}, which takes all operators"
+            f"--as-is compares a model with a device, and {args.target.name} takes all operators: "
+            "give --target"
         )
     others = [option.name for option in OPTIONS if option.name not in _OF_AS_IS]
     reject_unused(args, "with --as-is, which rewrites nothing", *others, "advice")
@@ -103,8 +104,8 @@ def _inspect(args: argparse.Namespace) -> int:
 def _next(args: argparse.Namespace, report: Report) -> str:
     """Return the command that a user may want next; empty if there is nothing to do."""
     if args.as_is:
-        options = command_words({"fix": args.fix, "assume": args.assume})
-        told = look_closer(args.model, args.target.text, map(shlex.join, options))
+        promises = command_words({"assume": settings(args)["assume"]})
+        told = look_closer(args.model, args.target.text, map(shlex.join, promises))
         return told if report.violations else ""
     changed = report.removed or report.native or report.gathers_removed
     changed = changed or report.nodes_before != report.nodes_after

@@ -60,13 +60,14 @@ def _reasons(outcome: ModelOutcome, lines: list[str], target: str) -> Iterator[s
     """Yield what a model does not meet, and a command that says more."""
     head, *rest = lines
     yield f"{outcome.source}: {head}"
-    yield from rest[:_REASONS]
-    yield f"  all {len(rest)} reasons:" if len(rest) > _REASONS else "  look closer:"
+    shown, is_more = rest[:_REASONS], len(rest) > _REASONS
+    yield from shown[:-1] if is_more and shown[-1].endswith(":") else shown
+    yield "  all reasons:" if is_more else "  look closer:"
     report = outcome.report
     options = () if report is None or report.about is None else report.about.options
     if report is not None and report.as_is:
         options = ("--as-is", *(o for o in options if not o.startswith("--passes ")))
-    yield f"    {look_closer(outcome.source, target, options)}"
+    yield f"    {look_closer(outcome.source, target, (*options, *['-v'] * is_more))}"
 
 
 def look_closer(source: str | Path, target: str, options: Iterable[str] = ()) -> str:

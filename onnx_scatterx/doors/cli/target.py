@@ -53,6 +53,7 @@ def run(args: argparse.Namespace) -> int:
 
     if not args.operators and args.like is None:
         raise ScatterXError("give --operators 'Add, Concat, ...', or --like a model that compiled")
+    args.name = args.name.removesuffix(".toml")
     path = Path(f"{args.name}.toml")
     if path.name != str(path) or path.exists():
         used = f"it exists; use it as --target {path}, or remove it"
