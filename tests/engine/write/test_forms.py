@@ -553,3 +553,22 @@ def test_what_an_operator_set_adds_is_read_or_refused(op: str) -> None:
     assert forms.know(replace(node, inputs=[*values, None]))
     assert not forms.know(replace(node, inputs=[*values, ir.Value(name="added")]))
     assert not forms.know(replace(node, attributes={"added": 1}))
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("g (float[9,4] x) => (float[9,4] z) { y = Expand (x, [1, 4])  z = Exp (y) }", ["Exp"]),
+        ("g (float[N,4] x) => (float[N,4] y) { y = Expand (x, Shape (x)) }", ["Identity"]),
+        ("g (bool[N] x) => (bool[1,N] y) { y = Expand (x, [1, 1]) }", ["Reshape"]),
+        ("g (float[N,4] x, float[M,4] w) => (float[K,4] y) { y = Expand (x, Shape (w)) }", None),
+    ],
+)
+def test_an_expand_that_repeats_nothing(text: str, written: list[str] | None) -> None:
+    model = parse(text)
+    result = onnx_scatterx.optimize(model, target="standard, avoid = ['Expand', 'Tile']")
+    found = [node.op_type for node in result.model.graph.node]
+    assert found == (written or [node.op_type for node in model.graph.node])
+    assert bool(result.report.violations) == (written is None)
+    if written is not None:
+        assert onnx_scatterx.verify(model, result.model, samples=4)

@@ -83,7 +83,7 @@ FORMS: dict[str, Forms] = {
             comparisons.by_difference,
         ],
     ),
-    "Expand": _forms(2, movement.tile, last=[movement.added]),
+    "Expand": _forms(2, movement.as_large, movement.tile, last=[movement.added]),
     "Gather": _forms(
         2,
         rows.from_start,

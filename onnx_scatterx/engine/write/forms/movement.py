@@ -138,6 +138,14 @@ def _around(
     return [math.prod(before)] if before else [], [math.prod(after)] if after else []
 
 
+def as_large(request: Request) -> ir.Value:
+    """Leave out an Expand that repeats nothing; if it only adds axes in front, reshape."""
+    own, new = (required(known.shape) for known in (request.known_of(0), request.result))
+    equal, lead = request.writer.facts.equal, len(new) - len(own)
+    require(lead >= 0, all(map(equal, own, new[lead:])), all(n.constant == 1 for n in new[:lead]))
+    return reshape(request) if lead else request.input(0)
+
+
 def tile(request: Request) -> ir.Value:
     """Repeat along the axes of one element; a constant is written out."""
     shape, result, dtype = request.shape(0), request.sizes, request.kind
