@@ -36,7 +36,7 @@ RECIPES = {
     ),
     "sum": Recipe(
         "zeros.index_add(0, segment, rows)",
-        "torch.eye(n)[segment].T @ rows, which rounds in another order",
+        "torch.eye(n)[segment].T @ rows, for finite rows; it rounds in another order",
     ),
     "turns": Recipe("out[:, ::2] = a; out[:, 1::2] = b", "torch.stack((a, b), 2).flatten(1)"),
     "diagonal": Recipe("x.diagonal().copy_(value)", "torch.where(eye, value, x)"),
