@@ -1,5 +1,6 @@
 """Nothing that was read is replaced, by any of its names, and every file is written whole."""
 
+import json
 import os
 import sys
 import threading
@@ -207,5 +208,6 @@ def test_a_report_is_written_as_a_model_is(
         reader.start()
         assert main([*command, str(pipe)]) == 0
         reader.join(60)
-        assert found == [(real / "r.json").read_text()]
+        written = [json.loads(text) for text in (*found, (real / "r.json").read_text())]
+        assert written[0] | {"seconds": 0} == written[1] | {"seconds": 0}
         assert pipe.is_fifo()
