@@ -214,7 +214,7 @@ def test_one_model_has_the_keys_of_each_of_many(
     assert one.keys() == many.keys()
     assert [one["strict_met"], many["strict_met"], broken["strict_met"]] == [met, met, None]
     differ = {key for key in one if one[key] != many[key]}
-    assert differ == {"seconds"}
+    assert differ <= {"seconds"}
 
 
 @pytest.mark.parametrize("name", ["report", "verify", "check"])
