@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 import onnx_ir as ir
@@ -163,15 +164,11 @@ def _drop_dims(scatter: Scatter, scope: Scope, w: Writer) -> None:
             value, dtype, dims, [-1] * count, [INT64_MAX] * count, [1] * count, sized=sized
         )
 
-    cut: list[ir.Value] = []
-
-    def write() -> ir.Value:
-        cut[:] = last(indices, index_type), last(scatter.updates, scatter.dtype)
-        return cut[-1]
-
-    nodes = w.fragment_of(write)
-    if not isinstance(nodes, Refusal):
-        _give(scatter.node, [scatter.data, *map(w.graph.commit(nodes).of, cut)])
+    cut = (indices, index_type), (scatter.updates, scatter.dtype)
+    parts = [w.fragment_of(partial(last, value, dtype)) for value, dtype in cut]
+    nodes = [part for part in parts if not isinstance(part, Refusal)]
+    if len(nodes) == len(cut):
+        _give(scatter.node, [scatter.data, *(w.graph.commit(part).result for part in nodes)])
 
 
 def _give(node: ir.Node, inputs: list[ir.Value]) -> None:

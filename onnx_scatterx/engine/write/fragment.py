@@ -40,6 +40,7 @@ class Step:
     own: bool = False
 
 
+_OPPOSITE = {"Squeeze": "Unsqueeze", "Unsqueeze": "Squeeze"}
 _LARGE = 1 << 12  # elements: larger constants are compared when they are committed
 
 
@@ -122,8 +123,6 @@ class Fragment:
     output: ir.Value | None = None  # that of an Identity, which gives the result a name of its own
     new_values: dict[ir.Value, TensorValue] = field(default_factory=dict)
     """What is known of the outputs, and more of other values."""
-    as_attributes: set[ir.Value] = field(default_factory=set)
-    """Constants in whose place nodes have attributes, in their spelling of an older set."""
     _constants: set[ir.Value] = field(default_factory=set)
 
     @property
@@ -203,17 +202,8 @@ class Fragment:
         first, missing = mark
         for use in list(self.missing)[missing:]:
             del self.missing[use]
-        if first == len(self.items):
-            return
-        gone = set[ir.Value]()
-        for item in self.items[first:]:
-            gone.update([item] if isinstance(item, ir.Value) else item.outputs)
-        del self.items[first:]
-        self._constants -= gone
-        for value in gone:
-            self.by_output.pop(value, None)
-            self.new_values.pop(value, None)
-        self.written = {key: value for key, value in self.written.items() if value not in gone}
+        if first < len(self.items):
+            self._keep(self.items[:first])
 
     def check_rank(self, op: str, result: TensorValue, most: int | None) -> None:
         """Note a tensor of more dims than the target takes, unless the graph already had one."""
@@ -245,12 +235,45 @@ class Fragment:
             self.items.append(value)
         return value
 
-    def unread(self) -> set[ir.Value]:
-        """Return the constants that older spellings have as attributes, and that no node reads."""
-        if not self.as_attributes:
-            return set()
-        steps = (item for item in self.items if isinstance(item, Step))
-        return self.as_attributes - {self.result, *(v for step in steps for v in step.inputs)}
+    def undone(
+        self, op: str, inputs: Sequence[ir.Value | None], attributes: Attributes
+    ) -> ir.Value | None:
+        """Return what a node gives that undoes the one before it: what that one reads, or None."""
+        before = self.by_output.get(inputs[0]) if op in _OPPOSITE and inputs[0] else None
+        if before is None or before.op != _OPPOSITE[op]:
+            return None
+        same = list(before.inputs[1:]) == list(inputs[1:])
+        return before.inputs[0] if same and before.attributes == attributes else None
+
+    def drop_unread(self) -> None:
+        """Remove nodes and constants that the result does not need.
+
+        A node may have been undone, and an older spelling has attributes in place of constants.
+        """
+        read = {self.result, self.output}
+        kept: list[Step | ir.Value] = []
+        for item in reversed(self.items):
+            if isinstance(item, ir.Value):
+                kept += [item] if item in read else []
+            elif not read.isdisjoint(item.outputs):
+                kept.append(item)
+                read.update(item.inputs)
+        self._keep(kept[::-1])
+        self.inputs = {value: None for value in self.inputs if value in read}
+
+    def _keep(self, items: list[Step | ir.Value]) -> None:
+        """Remove all other nodes and constants."""
+        if len(items) == len(self.items):
+            return
+        kept = set[ir.Value]()
+        for item in items:
+            kept.update([item] if isinstance(item, ir.Value) else item.outputs)
+        for value in [v for v in (*self.by_output, *self._constants) if v not in kept]:
+            self.by_output.pop(value, None)
+            self.new_values.pop(value, None)
+        self.items = items
+        self._constants &= kept
+        self.written = {key: value for key, value in self.written.items() if value in kept}
 
     def operator_of(self, value: ir.Value) -> str | None:
         """Return the operator of the node here or in the graph that makes a value, or None."""

@@ -32,7 +32,6 @@ class Committed(NamedTuple):
     result: ir.Value
     output: ir.Value  # the result, or an Identity of it
     nodes: list[ir.Node]  # that were added
-    of: Callable[[ir.Value], ir.Value]  # the value of the graph for one of the fragment
 
     @property
     def is_new(self) -> bool:
@@ -109,11 +108,9 @@ class GraphWriter:
                 return placed[value]
             return value if fragment.made(value) else self._resolve(value)
 
-        unread = fragment.unread()
         for item in fragment.items:
             if isinstance(item, ir.Value):
-                if item not in unread:
-                    placed[item] = self._constant(item)
+                placed[item] = self._constant(item)
                 continue
             inputs = [v if v is None else current(v) for v in item.inputs]
             equal = None if item.own or item.node is not None else self._equal(item, inputs)
@@ -127,7 +124,7 @@ class GraphWriter:
         assert fragment.result is not None
         result = current(fragment.result)
         output = result if fragment.output is None else current(fragment.output)
-        return Committed(result, output, self.made[before:], current)
+        return Committed(result, output, self.made[before:])
 
     def add(self, node: ir.Node) -> ir.Value:
         """Add a node as it is, whatever the target takes; return its first output."""

@@ -92,6 +92,7 @@ class Writer(Operators):
             return error.refusal
         finally:
             self._fragment = outer
+        made.drop_unread()
         return made.refusal(self.target.name) or made
 
     def write(self, write: Callable[[], ir.Value]) -> ir.Value:
@@ -179,8 +180,6 @@ class Writer(Operators):
         inputs = [v if v is None else self.resolve(v) for v in inputs]
         other = spelled(self, op, inputs, attributes)
         if other is not None:
-            spared = (v for v in inputs if v is not None and v not in other.inputs)
-            self.fragment.as_attributes.update(spared)
             return self._spelled(other, dtype, attributes)
         return self._node(op, inputs, dtype, attributes)
 
@@ -247,6 +246,7 @@ class Writer(Operators):
         fragment = self.fragment
         key = (op, tuple(inputs), frozen(attributes))
         value = fragment.written.get(key)
+        value = fragment.undone(op, inputs, attributes) if value is None else value
         if value is not None:
             return value
         request = self.request(op, inputs, dtype, attributes)

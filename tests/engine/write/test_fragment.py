@@ -1,6 +1,7 @@
 """A fragment is what is committed: nodes that were judged, with inputs that the graph still has."""
 
 import random
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from onnx_scatterx.engine.write.fragment import Fragment
 from onnx_scatterx.engine.write.ordered import top
 from onnx_scatterx.engine.write.writer import Writer
 from onnx_scatterx.graphs.cleanup import Names, remove_dead
+from onnx_scatterx.text import granted
 from onnx_scatterx.text.reasons import Reason, Refusal
 from tests.helpers.support import parse, run
 
@@ -24,8 +26,8 @@ TEXT = """g (float[4] x, float[4] u) => (float[4] y, float[4] z, float[4] w) {
     y = Abs (x) z = Exp (u) w = Floor (x) }"""
 
 
-def writer_of(*, constant_nodes: bool = False) -> tuple[ir.Model, Writer]:
-    model = ir.from_proto(parse(TEXT))
+def writer_of(*, constant_nodes: bool = False, version: int = 18) -> tuple[ir.Model, Writer]:
+    model = ir.from_proto(parse(TEXT, version))
     scope = interpret(model).scopes[model.graph]
     return model, Writer(model.graph, scope, Names(model), constant_nodes=constant_nodes)
 
@@ -124,6 +126,28 @@ def test_equal_nodes_are_shared_if_they_stand_before(constant_nodes: bool) -> No
     assert plain == ["Add", "Abs", "Add", "Exp", "Floor"]
     assert operators(model).count("Constant") == 2 * constant_nodes
     assert len(model.graph.initializers) == (not constant_nodes)
+
+
+@pytest.mark.parametrize("version", [12, 13])
+def test_opposite_nodes_of_the_same_axes_are_left_out(version: int) -> None:
+    """And with them the nodes and constants that only these read."""
+    model, w = writer_of(version=version)
+    x, _ = model.graph.inputs
+
+    def pair(first: int, second: int) -> ir.Value:
+        unsqueezed = w.axes("Unsqueeze", w.node("Neg", [x], F), F, [first])
+        return w.axes("Squeeze", unsqueezed, F, [second])
+
+    with w.graph.at(model.graph[0]):
+        made = [w.fragment_of(partial(pair, 0, second)) for second in (0, 1)]
+        (one, other) = map(granted, made)
+        assert [(part.cost, len(part.items)) for part in (one, other)] == [
+            (1, 1),
+            (3, 3 if version < 13 else 5),
+        ]
+        w.graph.commit(one)
+    assert operators(model) == ["Neg", "Abs", "Exp", "Floor"]
+    assert not model.graph.initializers
 
 
 def test_an_output_has_a_node_of_its_own() -> None:
