@@ -202,7 +202,7 @@ def of_command(steps: float) -> Iterator[Budget]:
             yield made
 
 
-def of_scatter(work: Callable[[], T], price: int = 0) -> T | Refusal:
+def of_scatter(compute: Callable[[], T], price: int = 0) -> T | Refusal:
     """Return the result of some work, or a refusal if it takes more steps than a scatter may.
 
     ``price`` are steps that it takes at least.
@@ -212,14 +212,14 @@ def of_scatter(work: Callable[[], T], price: int = 0) -> T | Refusal:
         with spending.of_part(LIMITS.scatter_steps):
             if price:
                 spending.charge_part(price)
-            return work()
+            return compute()
     except (LimitError, RecursionError) as error:
         return spending.refusal(error)
 
 
-def within_limits(work: Callable[[], T | None], otherwise: T | None = None) -> T | None:
+def within_limits(compute: Callable[[], T | None], otherwise: T | None = None) -> T | None:
     """Return the result of some work, or another if it takes more steps than a scatter may."""
-    result = of_scatter(work)
+    result = of_scatter(compute)
     return otherwise if isinstance(result, Refusal) else result
 
 
