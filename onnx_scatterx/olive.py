@@ -36,7 +36,7 @@ class RemoveScattersPass(Pass):  # type: ignore[misc]
         return {**own, **get_external_data_config()}
 
     def _run_for_config(self, model: Any, config: Any, output_model_path: str) -> Any:
-        given = {n: value for n in _OPTIONS if (value := getattr(config, n)) is not None}
+        chosen = {n: value for n in _OPTIONS if (value := getattr(config, n)) is not None}
         path = resolve_onnx_path(output_model_path, Path(model.model_path).name)
-        made = optimize(model.load_ir_model(), **given).model
+        made = optimize(model.load_ir_model(), **chosen).model
         return ir_model_to_olive_model(made, path, config)

@@ -67,8 +67,8 @@ class RemoveScatters(ir.passes.InPlacePass):
         self._report: Report | None = None
 
     def __repr__(self) -> str:
-        given = self.settings.given.items()
-        said = ", ".join(f"{name}={value!r}" for name, value in given if value != DEFAULTS[name])  # type: ignore[literal-required]
+        chosen = self.settings.options.items()
+        said = ", ".join(f"{name}={value!r}" for name, value in chosen if value != DEFAULTS[name])  # type: ignore[literal-required]
         return f"{type(self).__name__}({said})"
 
     @property

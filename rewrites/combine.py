@@ -17,7 +17,7 @@ from onnx_scatterx.engine.rules import (
     Refusal,
     Region,
     RegionRule,
-    Work,
+    Traffic,
 )
 
 
@@ -35,5 +35,5 @@ class CombineRule(RegionRule):
             x, u = (p.write() for p in parts)
             return reduction.combined(x, u)
 
-        work = [Work("Elementwise", region.extents, 0)] * len(ops)
-        return planner.plan(self, write, *parts, work=work)
+        traffic = [Traffic("Elementwise", region.extents, 0)] * len(ops)
+        return planner.plan(self, write, *parts, traffic=traffic)

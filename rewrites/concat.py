@@ -24,7 +24,7 @@ from onnx_scatterx.engine.rules import (
     RegionRule,
     StridedInterval,
     Term,
-    Work,
+    Traffic,
     attempt,
     cheapest,
     granted,
@@ -57,8 +57,8 @@ class ConcatRule(RegionRule):
         def write() -> ir.Value:
             return planner.writer.concat([p.write() for p in plans], planner.dtype, axis)
 
-        work = [Work("Concat", p.extents, axis) for p in parts] if len(parts) > 1 else []
-        return planner.plan(self, write, *plans, work=work)
+        traffic = [Traffic("Concat", p.extents, axis) for p in parts] if len(parts) > 1 else []
+        return planner.plan(self, write, *plans, traffic=traffic)
 
 
 def axis_cuts(region: Region, axis: int, planner: Planner) -> list[Term]:

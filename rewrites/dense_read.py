@@ -73,7 +73,7 @@ _Write = Callable[[ir.Value, ir.DataType], ir.Value]
 
 def _gather(gather: Gather, context: Context) -> tuple[Term, _Write]:
     axis, indices, dims = gather.named[0], granted(gather.indices), len(gather.index_dims)
-    rows = _Rows(axis, gather.data_shape[axis:], dims, signed=not gather.is_given_from_start(axis))
+    rows = _Rows(axis, gather.data_shape[axis:], dims, signed=not gather.counts_from_start(axis))
 
     def write(x: ir.Value, kind: ir.DataType) -> ir.Value:
         return rows.at(indices, x, kind, context)
@@ -125,7 +125,7 @@ def _gather_elements(gather: Gather, context: Context) -> tuple[Term, _Write]:
     def write(x: ir.Value, kind: ir.DataType) -> ir.Value:
         dtype = _dtype(indices, context)
         at = w.axes("Unsqueeze", indices, dtype, [axis + 1])
-        signed = not gather.is_given_from_start(axis)
+        signed = not gather.counts_from_start(axis)
         hit = context.numbers.hits(at, dtype, size, 0, rank - axis, signed=signed)
         x = w.axes("Unsqueeze", x, kind, [axis])
         return _sum(hit, x, kind, axis + 1, context)
@@ -144,13 +144,13 @@ def _gather_nd(gather: Gather, context: Context) -> tuple[Term, _Write]:
     # In the shape that a Reshape takes, 0 copies a size.
     refuse_unless(count == 1 or (sizes and filled))
     size = math.prod(named[1:], start=named[0])
-    signed = count == 1 and not gather.is_given_from_start(0)
+    signed = count == 1 and not gather.counts_from_start(0)
     rows = _Rows(0, (size, *rest), dims, signed, filled)
 
     def column(c: int, stride: int) -> ir.Value:
         at = w.node("Slice", [indices, *(w.constant([n]) for n in (c, c + 1, dims))], _INT64)
         at = w.axes("Squeeze", at, _INT64, [dims])
-        if not gather.is_given_from_start(c):
+        if not gather.counts_from_start(c):
             at = context.numbers.from_start(at, sizes[c])
         return at if stride == 1 else w.node("Mul", [at, w.constant(np.array(stride))], _INT64)
 

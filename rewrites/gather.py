@@ -23,8 +23,8 @@ from onnx_scatterx.engine.rules import (
     RegionRule,
     StridedInterval,
     Term,
+    Traffic,
     View,
-    Work,
     attempt,
     cheapest,
     granted,
@@ -70,10 +70,10 @@ class RowGatherRule(RegionRule):
             rows = w.concat([p.write() for p in parts], dtype, axis)
             return w.node("Gather", [rows, w.constant(table)], dtype, axis=axis)
 
-        work = [Work("Gather", region.extents, axis + 1)]
+        traffic = [Traffic("Gather", region.extents, axis + 1)]
         if len(parts) > 1:
-            work += [Work("Concat", whole.extents, axis) for whole in wholes]
-        return planner.plan(self, write, *parts, work=work)
+            traffic += [Traffic("Concat", whole.extents, axis) for whole in wholes]
+        return planner.plan(self, write, *parts, traffic=traffic)
 
 
 def _row_map(

@@ -26,7 +26,7 @@ from onnx_scatterx.engine.rules import (
     RegionRule,
     StridedInterval,
     Term,
-    Work,
+    Traffic,
     attempt,
     cheapest,
     refuse_unless,
@@ -79,10 +79,13 @@ class InterleaveRule(RegionRule):
                 x = numbers.reshape(x, dtype, whole, rows, facts)
             return x if even else _head(x, axis, region.extent(axis), planner)
 
-        work = [Work("Concat", p.extents, axis + 1) for p in parts]
+        traffic = [Traffic("Concat", p.extents, axis + 1) for p in parts]
         if not even:  # the ends are concatenated and removed again
-            work += [Work("Slice", region.extents, axis), Work("Concat", region.extents, axis)]
-        return planner.plan(self, write, *plans, work=work)
+            traffic += [
+                Traffic("Slice", region.extents, axis),
+                Traffic("Concat", region.extents, axis),
+            ]
+        return planner.plan(self, write, *plans, traffic=traffic)
 
 
 def _merged(

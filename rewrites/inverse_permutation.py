@@ -69,10 +69,10 @@ def _is_permutation(layout: Arrangement, context: Context) -> bool:
         return False
     keys = None if node.inputs[0] is None else context.known(node.inputs[0]).shape
     along = [d for d, part in enumerate(read[0].parts) if dim in part.coords]
-    given = attribute_of(node, "axis", -1)
-    if keys is None or given is None:
+    number = attribute_of(node, "axis", -1)
+    if keys is None or number is None:
         return False
-    sorted_axis = given % len(keys)
+    sorted_axis = number % len(keys)
     if along != [sorted_axis] or read[0].parts[sorted_axis].dim != dim:
         return False
     sizes = keys[sorted_axis], s.shape[dim]

@@ -65,14 +65,14 @@ class OverlapAddRule(ScatterRule):
         frames = frames_of(scatter)
         w, numbers, dtype = context.writer, context.numbers, scatter.dtype
         order = frames.order
-        given = tuple(scatter.shape[d] for d in order)
+        sizes = tuple(scatter.shape[d] for d in order)
         framed, flat = _shapes(scatter, frames)
         facts = scatter.facts
         blocks = frames.length // frames.hop
 
         def write() -> ir.Value:
             u = w.transpose(scatter.updates, dtype, order)
-            u = numbers.reshape(u, dtype, given, framed, facts)
+            u = numbers.reshape(u, dtype, sizes, framed, facts)
             x = scatter.data
             for block in reversed(range(blocks)):
                 first, axis = block * frames.hop, frames.axis + 1

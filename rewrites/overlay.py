@@ -32,8 +32,8 @@ from onnx_scatterx.engine.rules import (
     RegionRule,
     StridedInterval,
     Term,
+    Traffic,
     View,
-    Work,
     as_numbers,
     cheapest,
     refuse_unless,
@@ -61,8 +61,10 @@ class OverlayRule(RegionRule):
         refuse_unless(0 < len(cells) <= _PATCHES)
         patches = [_patch(cell, region, planner) for cell in cells]
         plans = [planner.require(patch.region) for patch in patches]
-        work = [] if _may_be_overwritten(base, planner) else [Work("ScatterX", region.extents, 0)]
-        work += [Work("ScatterX", p.region.extents, p.outer) for p in patches]
+        traffic = (
+            [] if _may_be_overwritten(base, planner) else [Traffic("ScatterX", region.extents, 0)]
+        )
+        traffic += [Traffic("ScatterX", p.region.extents, p.outer) for p in patches]
 
         def write() -> ir.Value:
             x = base
@@ -70,7 +72,7 @@ class OverlayRule(RegionRule):
                 x = _write(x, plan.write(), patch, planner)
             return x
 
-        return planner.plan(self, write, *plans, work=work)
+        return planner.plan(self, write, *plans, traffic=traffic)
 
 
 def _base(cell: Cell, region: Region) -> ir.Value | None:

@@ -22,8 +22,8 @@ from onnx_scatterx.engine.rules import (
     RegionRule,
     StridedInterval,
     Term,
+    Traffic,
     View,
-    Work,
     refuse_unless,
 )
 
@@ -64,8 +64,8 @@ class PadRule(RegionRule):
             return w.pad(x, dtype, planner.numbers.shape(amounts), value)
 
         cut = max(d for d in range(region.rank) if not before[d] == after[d] == 0)
-        work = [Work("Pad", region.extents, cut)]
-        return planner.plan(self, write, body, work=work)
+        traffic = [Traffic("Pad", region.extents, cut)]
+        return planner.plan(self, write, body, traffic=traffic)
 
 
 def _fill(cell: Cell, planner: Planner) -> np.ndarray | None:

@@ -189,7 +189,7 @@ def _flat(gather: Gather, axis: int, over: range, index: Positions, context: Con
 def _by_list(gather: Gather, axis: int, context: Context) -> ir.Value:
     """Read the rows that the indices of a GatherND name on its only axis."""
     w, at, dtype = context.writer, granted(gather.indices), _INT64
-    read, dims = index_tensor(gather.given[axis], context), list(gather.index_dims)
+    read, dims = index_tensor(gather.stored[axis], context), list(gather.index_dims)
     squeezed = [len(dims)]
     if read is not None:
         atom, value, kind, shape = read
@@ -199,7 +199,7 @@ def _by_list(gather: Gather, axis: int, context: Context) -> ir.Value:
     at = w.axes("Squeeze", at, dtype, squeezed)
     if axis == 0:
         return w.node("Gather", [gather.data, at], gather.dtype, axis=0)
-    at, signed = w.cast(at, dtype, _INT64), not gather.is_given_from_start(axis)
+    at, signed = w.cast(at, dtype, _INT64), not gather.counts_from_start(axis)
     return _merged(gather, axis, at, len(dims), context, signed=signed)
 
 

@@ -21,8 +21,8 @@ from onnx_scatterx.engine.rules import (
     Refusal,
     Region,
     RegionRule,
+    Traffic,
     View,
-    Work,
     refuse_unless,
     term,
 )
@@ -74,7 +74,7 @@ class ViewRule(RegionRule):
                 x = w.node("Expand", [x, planner.numbers.shape(region.extents)], dtype)
             return x
 
-        return planner.plan(self, write, work=_work(view, cuts, layout, region))
+        return planner.plan(self, write, traffic=_traffic(view, cuts, layout, region))
 
 
 def _cut(view: View, axis: int, region: Region, planner: Planner) -> Cut | None:
@@ -88,27 +88,27 @@ def _cut(view: View, axis: int, region: Region, planner: Planner) -> Cut | None:
     return Cut.of(numbers, axis, size, first, count, axis_map.step)
 
 
-def _work(view: View, cuts: list[Cut], layout: _Layout, region: Region) -> list[Work]:
-    """Return the work of the nodes of a view."""
+def _traffic(view: View, cuts: list[Cut], layout: _Layout, region: Region) -> list[Traffic]:
+    """Return the traffic of the nodes of a view."""
     counts = tuple(term(1) if w.dim is None else region.extent(w.dim) for w in view.axis_maps)
-    work = []
+    traffic = []
     steps = {c.axis: c.step for c in cuts if not c.is_flipped}
     one_by_one = [c.axis for c in cuts if not c.is_literal]
     literal = [c.axis for c in cuts if c.is_literal]
     for axes in ([literal] if literal else []) + [[a] for a in one_by_one]:
         last = max(axes)
-        work.append(Work("Slice", counts, last + (steps.get(last, 1) != 1)))
+        traffic.append(Traffic("Slice", counts, last + (steps.get(last, 1) != 1)))
     flipped = [c.axis for c in cuts if c.is_flipped]
     if flipped:
-        work.append(Work("Slice", counts, max(flipped) + 1))
+        traffic.append(Traffic("Slice", counts, max(flipped) + 1))
     if layout.perm != sorted(layout.perm):
         rank = len(layout.perm)
         moved = max(d for d in range(rank) if layout.perm[d] != d)
         kept = tuple(n for a, n in enumerate(counts) if a not in layout.squeezed)
-        work.append(Work("Transpose", tuple(kept[d] for d in layout.perm), moved + 1))
+        traffic.append(Traffic("Transpose", tuple(kept[d] for d in layout.perm), moved + 1))
     if layout.wide:
-        work.append(Work("Pad", region.extents, max(layout.wide) + 1))
-    return work
+        traffic.append(Traffic("Pad", region.extents, max(layout.wide) + 1))
+    return traffic
 
 
 def _is_sized(view: View, axis: int) -> bool:

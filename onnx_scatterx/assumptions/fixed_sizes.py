@@ -64,7 +64,7 @@ class FixedSizes:
         ['N', 'x']
         """
         reader = _Reader(model, distrust_dims=False)
-        return frozenset(name for name, given in (fix or {}).items() if reader.has(name, given))
+        return frozenset(name for name, wanted in (fix or {}).items() if reader.has(name, wanted))
 
     def __str__(self) -> str:
         return ", ".join(f"{name} = {number}" for name, number in self.symbols.items())
@@ -90,13 +90,13 @@ class _Reader:
         self.own: dict[tuple[str, int], int] = {}  # dims of inputs, as a shape says
 
     def read(self, fix: Mapping[str, Any]) -> FixedSizes:
-        for name, given in fix.items():
-            if isinstance(given, numbers.Integral) and not isinstance(given, bool):
-                self._size(name, _checked(given, name))
-            elif isinstance(given, Sequence) and not isinstance(given, str | bytes):
-                self._shape(name, [_checked(n, name) for n in given])
+        for name, wanted in fix.items():
+            if isinstance(wanted, numbers.Integral) and not isinstance(wanted, bool):
+                self._size(name, _checked(wanted, name))
+            elif isinstance(wanted, Sequence) and not isinstance(wanted, str | bytes):
+                self._shape(name, [_checked(n, name) for n in wanted])
             else:
-                raise ScatterXError(f"the size of {name!r} is a number or a list, not {given!r}")
+                raise ScatterXError(f"the size of {name!r} is a number or a list, not {wanted!r}")
         dims = {name: self._new_dims(name) for name in self.inputs}
         shapes = {name: shape for name, shape in dims.items() if shape is not None}
         sizes = {name: number for name, (number, _) in self.symbols.items()}
@@ -118,9 +118,9 @@ class _Reader:
                     return value, axis, dim
         return None
 
-    def has(self, name: str, given: object) -> bool:
+    def has(self, name: str, wanted: object) -> bool:
         """Return whether a name is that of an input or, for a number, of a size."""
-        if name in self.inputs or isinstance(given, Sequence):
+        if name in self.inputs or isinstance(wanted, Sequence):
             return name in self.inputs
         return name in sizes_of(self.inputs.values()) or self._place(name) is not None
 

@@ -85,7 +85,7 @@ class Promised:
 
 
 def _compared(
-    node: ir.Node, given: Collection[ir.Value]
+    node: ir.Node, overridable: Collection[ir.Value]
 ) -> tuple[ir.Value, str, int | float] | None:
     """Return the value, sign and number of a comparison with one number, or None."""
     sign = described(node).compares
@@ -93,7 +93,7 @@ def _compared(
         (node.inputs[0], node.inputs[1], sign),
         (node.inputs[1], node.inputs[0], TURNED[sign]),
     ):
-        tensor = constant(other, given)
+        tensor = constant(other, overridable)
         if value is not None and tensor is not None and tensor.size == 1:
             number = tensor.numpy().item()
             if isinstance(number, int | float) and not isinstance(number, bool):
@@ -103,8 +103,8 @@ def _compared(
 
 def _of_bools(node: ir.Node, sign: str) -> bool:
     """Return whether a Cast keeps which elements are not 0, by its types."""
-    given, made = node.inputs[0], node.outputs[0]
-    kinds = (None if given is None else given.dtype, made.dtype)
+    read, made = node.inputs[0], node.outputs[0]
+    kinds = (None if read is None else read.dtype, made.dtype)
     return not sign and ir.DataType.BOOL in (*kinds, ir.DataType(node.attributes["to"].as_int()))
 
 

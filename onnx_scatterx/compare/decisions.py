@@ -86,10 +86,10 @@ def _found(model: ir.Model) -> tuple[set[Number], dict[str, None]]:
         for name, attribute in node.attributes.items():
             if attribute.is_ref() or node.op_type == "Constant" or name not in _QUANTITIES + _WORDS:
                 continue
-            given = attribute.value if isinstance(attribute.value, Sequence) else [attribute.value]
-            given = [attribute.value] if isinstance(attribute.value, str) else given
-            words.update(dict.fromkeys(text for text in given if isinstance(text, str)))
-            numbers.update(_exact(n for n in given if isinstance(n, (int, float))))
+            values = attribute.value if isinstance(attribute.value, Sequence) else [attribute.value]
+            values = [attribute.value] if isinstance(attribute.value, str) else values
+            words.update(dict.fromkeys(text for text in values if isinstance(text, str)))
+            numbers.update(_exact(n for n in values if isinstance(n, (int, float))))
         for value in node.inputs:
             if value is None or value in seen:
                 continue
@@ -142,8 +142,8 @@ def _decided(model: ir.Model) -> dict[str, tuple[Number, ...]]:
                 for result, outer in zip(inner.outputs[first:], node.outputs, strict=False):
                     tell(result, at[outer])
                 graph(inner)
-                for given, own in zip(node.inputs[2:], inner.inputs[2:], strict=False):
-                    tell(given, at[own])
+                for fed, own in zip(node.inputs[2:], inner.inputs[2:], strict=False):
+                    tell(fed, at[own])
             if node.inputs and node.outputs and not graphs_of(node):
                 at_node(node)
 

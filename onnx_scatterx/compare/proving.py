@@ -125,7 +125,7 @@ def proven(
         _source(one, other.directory),
         _source(other, one.directory),
         replay=replay,
-        given=input_clauses(assumed),
+        clauses=input_clauses(assumed),
         distrust_dims=promises.distrust_dims,
         effort=effort,
         progress=progress,
@@ -178,7 +178,7 @@ def judged(proof: Proof, differences: Sequence[Difference], promises: Promises) 
     )
 
 
-def _source(given: ModelSource, beside: Path | None) -> Source:
+def _source(source: ModelSource, beside: Path | None) -> Source:
     """Return a model as the solver reads it: its file if there is one, otherwise a message.
 
     The tensors of an `onnx_ir.Model` name the directories of its external data. The external data
@@ -186,13 +186,13 @@ def _source(given: ModelSource, beside: Path | None) -> Source:
     """
     from onnx_scatterx.proof import Placed
 
-    if isinstance(given.model, Path):
-        return given.model
-    if not isinstance(given.model, ir.Model):
-        return Placed(given.model, given.directory or beside)
-    if not any(isinstance(t, ir.ExternalTensor) for t in ir_tensors(given.model)):
-        return to_proto(given.model)
-    model, directory = together(given.model) or (given.model, None)
+    if isinstance(source.model, Path):
+        return source.model
+    if not isinstance(source.model, ir.Model):
+        return Placed(source.model, source.directory or beside)
+    if not any(isinstance(t, ir.ExternalTensor) for t in ir_tensors(source.model)):
+        return to_proto(source.model)
+    model, directory = together(source.model) or (source.model, None)
     return Placed(to_proto(model), directory)
 
 

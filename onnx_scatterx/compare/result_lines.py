@@ -60,8 +60,8 @@ def _answer(result: Verification, brief: bool) -> Iterator[str]:
     if result.missing:
         yield f"  {result.missing}"
     if is_compared:  # say which of the user's inputs were not compared
-        given = (text for text in result.rejections if text.startswith("feed "))
-        yield from (f"  rejected: {text}" for text in given)
+        rejected = (text for text in result.rejections if text.startswith("feed "))
+        yield from (f"  rejected: {text}" for text in rejected)
 
 
 def _limits(result: Verification, brief: bool) -> Iterator[str]:
@@ -83,8 +83,8 @@ def _limits(result: Verification, brief: bool) -> Iterator[str]:
         yield "  assumed: " + "; ".join(assumed)
     if result.stated:
         said = f"  assumed in runs, since the second model states it: {'; '.join(result.stated)}"
-        given = " ".join(f"--assume '{each}'" for each in result.stated)
-        unused = f"; the proof does not use it. If it holds for all of your inputs: {given}"
+        options = " ".join(f"--assume '{each}'" for each in result.stated)
+        unused = f"; the proof does not use it. If it holds for all of your inputs: {options}"
         yield said + unused * (result.proof is not None)
 
 

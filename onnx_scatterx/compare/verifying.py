@@ -167,7 +167,7 @@ def verify(
             assumed = tuple(dict.fromkeys((*promised, *own)))
         except ScatterXError as error:
             raise VerifyError(str(error)) from error
-        given = [_validated(feed, number, face) for number, feed in enumerate(feeds or (), 1)]
+        validated = [_validated(feed, number, face) for number, feed in enumerate(feeds or (), 1)]
         looked_at = narrowed(first, fixed)  # for analysis only: the original is run
         at = Interface.of(looked_at)
         known = by_name(promised)
@@ -205,9 +205,9 @@ def verify(
         failure = comparison.load()
         if failure is not None and not fixed.shapes:  # the first may not run at fixed sizes, either
             return unloaded(failure)
-        for number, feed in enumerate(given, 1):
+        for number, feed in enumerate(validated, 1):
             comparison.one(Draw(-number, {}, "given", feed))
-        found = (broken_promises(looked_at, assumed, feed) for feed in given)
+        found = (broken_promises(looked_at, assumed, feed) for feed in validated)
         broken_by = {number: broken for number, broken in enumerate(found, 1) if broken}
         proof = None
         if prove and failure is not None:
@@ -251,12 +251,12 @@ def _run_up_to(probe: Runner, timeout: float, feeds: Feed) -> Feed | None:
     return None if isinstance(answer, NoReply) else answer
 
 
-def _opened(given: AnyModel, beside: Path | None, written: Path) -> tuple[ir.Model, ModelFile]:
+def _opened(source: AnyModel, beside: Path | None, written: Path) -> tuple[ir.Model, ModelFile]:
     """Return a model and its file. Large tensors of a model that was a file are only there."""
-    model = load(given, beside)
-    file = as_file(given, model, written)
-    if ModelSource.of(given).path is not None:
-        lighten(model, lambda: load(given, beside))
+    model = load(source, beside)
+    file = as_file(source, model, written)
+    if ModelSource.of(source).path is not None:
+        lighten(model, lambda: load(source, beside))
     return model, file
 
 

@@ -21,7 +21,7 @@ target has none or a slow one. ``reached`` walks over nodes, and ``rounds`` part
 collide.
 
 **Its answer.** A ``Plan`` is a function that writes nodes; their number is its cost. Only where
-time is weighed, ``Work`` says how much the nodes move. ``cheapest`` chooses among plans. A
+time is weighed, ``Traffic`` says how much the nodes move. ``cheapest`` chooses among plans. A
 ``Refusal`` has a ``Reason``, and may have a ``Detail`` whose text is made only if it is printed.
 ``MultiplyAdds`` say what a function costs. ``refuse_unless``, ``granted`` and ``only`` refuse where
 a condition fails; ``attempt`` returns the refusal.
@@ -38,7 +38,7 @@ A ``Reducer`` combines tensors as a scatter does, a ``Cut`` finds the bounds of 
 from onnx_scatterx.engine.analysis import ElementOf as ElementOf
 from onnx_scatterx.engine.analysis import Shape as Shape
 from onnx_scatterx.engine.analysis import TensorValue as TensorValue
-from onnx_scatterx.engine.device import Work as Work
+from onnx_scatterx.engine.device import Traffic as Traffic
 from onnx_scatterx.engine.device import is_lacked as is_lacked
 from onnx_scatterx.engine.lift import Gather as Gather
 from onnx_scatterx.engine.lift import Scatter as Scatter

@@ -44,8 +44,10 @@ def standard(request: ExportRequest) -> ir.Model:
         return g.model(output, t.shape)
     updates = g.input("updates", request.dtype, t.shape)
     inputs.append(g.transpose(updates, nd.updates_perm))
-    given = {} if request.reduction == Reduction.NONE else {"reduction": str(request.reduction)}
-    output = g.op("ScatterND", inputs, **given)
+    attributes = (
+        {} if request.reduction == Reduction.NONE else {"reduction": str(request.reduction)}
+    )
+    output = g.op("ScatterND", inputs, **attributes)
     return _written(g, g.transpose(output, _undone(nd.data_perm)))
 
 

@@ -159,14 +159,14 @@ def check_bodies(proto: onnx.ModelProto, what: str) -> None:
 
 def _fits(node: onnx.NodeProto, body: onnx.GraphProto) -> bool:
     """Return whether the numbers of a subgraph's inputs and outputs fit its node."""
-    given, results = len(node.input), len(node.output)
+    read, results = len(node.input), len(node.output)
     if node.op_type == "If":
         return not body.input and len(body.output) == results
     if node.op_type == "Loop":  # iterations, condition, states
-        states = max(given, 2) - 2
+        states = max(read, 2) - 2
         return len(body.input) == states + 2 and len(body.output) > max(results, states)
     if node.op_type == "Scan":
-        return len(body.input) == given and len(body.output) >= results
+        return len(body.input) == read and len(body.output) >= results
     return True
 
 

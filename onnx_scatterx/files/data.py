@@ -107,9 +107,9 @@ def check_tensors(
             if directory is not None:
                 _check_external(tensor, where, directory, elsewhere or {}, sizes)
         elif tensor.HasField("raw_data"):
-            expected, given = tensor_bytes(tensor), len(tensor.raw_data)
-            if expected not in (None, given):
-                needs = f"needs {expected} bytes and has {given}"
+            expected, length = tensor_bytes(tensor), len(tensor.raw_data)
+            if expected not in (None, length):
+                needs = f"needs {expected} bytes and has {length}"
                 raise ModelError(f"{where} of shape {list(tensor.dims)} {needs}")
         else:
             _check_typed(tensor, where)
@@ -126,9 +126,9 @@ def _check_typed(tensor: onnx.TensorProto, what: str) -> None:
     bits = _bits(tensor)
     if bits is not None and bits < 8:
         expected = -(-expected // (8 // bits))  # elements that share a byte are one number
-    given = len(getattr(tensor, field))
-    if given != expected:
-        needs = f"needs {expected} numbers and has {given}"
+    length = len(getattr(tensor, field))
+    if length != expected:
+        needs = f"needs {expected} numbers and has {length}"
         raise ModelError(f"{what} of shape {list(tensor.dims)} {needs}")
 
 

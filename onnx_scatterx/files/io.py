@@ -43,7 +43,7 @@ class Opened:
 
     model: ir.Model
     message: onnx.ModelProto | None
-    given: ModelSource
+    source: ModelSource
     ours: bool = False
     directory: Path | None = None  # of its external data
 
@@ -100,21 +100,21 @@ def open_model(model: AnyModel, beside: Path | None = None) -> Opened:
     >>> open_model(onnx.parser.parse_model(text)).model.graph.node(0).op_type
     'Neg'
     """
-    given = ModelSource.of(model)
-    content = given.model
+    source = ModelSource.of(model)
+    content = source.model
     if isinstance(content, ir.Model):
         note_data_files(content)
-        return Opened(content, None, given)
+        return Opened(content, None, source)
     if isinstance(content, onnx.ModelProto):
         check_strings(content, "the model")
-        loaded, proto, directory = _to_ir(content, "the model", None), content, given.directory
+        loaded, proto, directory = _to_ir(content, "the model", None), content, source.directory
     else:
         proto, directory = read(content), content.parent
         loaded = _to_ir(proto, str(content), directory)
     if (data_directory := directory or beside) is not None:
         follow_links(loaded, data_directory)
     note_data_files(loaded)
-    return Opened(loaded, proto, given, proto is not content, data_directory)
+    return Opened(loaded, proto, source, proto is not content, data_directory)
 
 
 def load(model: AnyModel, beside: Path | None = None) -> ir.Model:

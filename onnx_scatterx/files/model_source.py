@@ -45,7 +45,7 @@ class ModelSource:
     """A model that a caller gave: its path or the model itself, and the file that it came from."""
 
     model: Path | onnx.ModelProto | ir.Model
-    source: Path | None = None
+    file: Path | None = None
 
     @classmethod
     def of(cls, model: AnyModel) -> ModelSource:
@@ -71,7 +71,7 @@ class ModelSource:
     @property
     def directory(self) -> Path | None:
         """The directory of the external data; None if the model did not come from a file."""
-        return None if self.source is None else self.source.parent
+        return None if self.file is None else self.file.parent
 
     @property
     def path(self) -> Path | None:

@@ -18,7 +18,7 @@ def change_operator_set(job: Job) -> bool:
     >>> change_operator_set(Job(model, Settings.of(opset=17))), model.opset_imports[""]
     (True, 17)
     """
-    wanted, before = job.settings.given["opset"], job.model.opset_imports.get("")
+    wanted, before = job.settings.options["opset"], job.model.opset_imports.get("")
     if wanted is not None:
         changed = change_opset(job.model, wanted)
         job.lowered = job.lowered._replace(
@@ -27,4 +27,4 @@ def change_operator_set(job: Job) -> bool:
     return job.model.opset_imports.get("") != before
 
 
-ChangeOperatorSet = Pass(change_operator_set, Kind.GUARD, lambda s: s.given["opset"] is not None)
+ChangeOperatorSet = Pass(change_operator_set, Kind.GUARD, lambda s: s.options["opset"] is not None)

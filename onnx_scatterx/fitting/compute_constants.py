@@ -111,14 +111,14 @@ class _Chain:
         known: dict[ir.Value, np.ndarray] = {}
         for node in self.nodes:
             tensors = {v: constant(v, self.scope.overridable) for v in node.inputs if v is not None}
-            given = {v.name or "": known.get(v, _array(t)) for v, t in tensors.items()}
+            arrays = {v.name or "": known.get(v, _array(t)) for v, t in tensors.items()}
             dtypes = {v.dtype or self.scope.of(v).dtype for v in (*tensors, *node.outputs)}
             if node.op_type not in MOVING and not dtypes.isdisjoint(ROUNDED):
                 return None
             sizes = [_bytes(self.scope.of(v)) for v in node.outputs if v.name]
-            if any(array is None for array in given.values()) or max(sizes) > LIMITS.kept_bytes:
+            if any(array is None for array in arrays.values()) or max(sizes) > LIMITS.kept_bytes:
                 return None
-            inputs = {name: array for name, array in given.items() if array is not None}
+            inputs = {name: array for name, array in arrays.items() if array is not None}
             stored = {v.name or "" for v, t in tensors.items() if t is not None}
             results = runner.run(node, inputs, self.scope.opsets.get("", 0), stored)
             if results is None:

@@ -92,8 +92,8 @@ class NodeRunner(Closing):
         answer = self._process.ask(request, timeout=_SECONDS)
         if not isinstance(answer, NoReply):
             self._opened += 1
-            given = ((n, array) for n, array in inputs.items() if n not in stored)
-            tensors = [to_raw(name, array) for name, array in given]
+            fed = ((n, array) for n, array in inputs.items() if n not in stored)
+            tensors = [to_raw(name, array) for name, array in fed]
             request = {"do": "run", "session": self._opened - 1}
             answer = self._process.ask(request, tensors, timeout=_SECONDS)
         if isinstance(answer, NoReply):
@@ -114,10 +114,10 @@ def _model(
     proto.attribute.extend(ir.serde.serialize_attribute(a) for a in node.attributes.values())
     types = {n: ir.DataType.from_numpy(a.dtype).value for n, a in inputs.items()}
     shapes = [(n, types[n], a.shape) for n, a in inputs.items() if n not in stored]
-    given = [onnx.helper.make_tensor_value_info(*each) for each in shapes]
+    infos = [onnx.helper.make_tensor_value_info(*each) for each in shapes]
     held = [onnx.numpy_helper.from_array(inputs[name], name) for name in inputs if name in stored]
     outputs = [onnx.ValueInfoProto(name=name) for name in proto.output if name]
-    graph = onnx.helper.make_graph([proto], "node", given, outputs, held)
+    graph = onnx.helper.make_graph([proto], "node", infos, outputs, held)
     opsets = [onnx.helper.make_opsetid("", version)]
     return onnx.helper.make_model(
         graph, opset_imports=opsets, ir_version=onnx.helper.find_min_ir_version_for(opsets)
@@ -180,10 +180,10 @@ class ConstantFinder:
             v in self.constants or v in self.made for v in read
         ):
             return
-        given = {v.name or "": self._constant(v) for v in read}
-        inputs = {name: array for name, array in given.items() if array is not None}
+        arrays = {v.name or "": self._constant(v) for v in read}
+        inputs = {name: array for name, array in arrays.items() if array is not None}
         sizes = [_elements(scope.of(v)) for v in node.outputs]
-        if len(inputs) < len(given) or any(n is None or n > LIMITS.elements for n in sizes):
+        if len(inputs) < len(arrays) or any(n is None or n > LIMITS.elements for n in sizes):
             return
         dtypes = {scope.of(v).dtype for v in (*read, *node.outputs)}
         if node.op_type not in MOVING and not dtypes.isdisjoint(ROUNDED):
@@ -223,8 +223,8 @@ def followed(
         element = np.float32(0) if filled is None else filled.as_tensor().numpy().ravel()[0]
         return None if (shape < 0).any() else [np.full(shape, element)]
     moves = node.op_type in MOVING
-    given = {n: a.view(_BITS.get(a.itemsize, a.dtype)) if moves else a for n, a in inputs.items()}
-    read = [None if v is None else TensorValue.of(given[v.name or ""]) for v in node.inputs]
+    bits = {n: a.view(_BITS.get(a.itemsize, a.dtype)) if moves else a for n, a in inputs.items()}
+    read = [None if v is None else TensorValue.of(bits[v.name or ""]) for v in node.inputs]
     results = within_limits(lambda: transferred(scope.call(node, read)))
     arrays = []
     for value, result in zip(node.outputs, results or (), strict=False):

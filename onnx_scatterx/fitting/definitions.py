@@ -58,12 +58,12 @@ def _body(node: ir.Node, version: int, known: KnownValues) -> onnx.FunctionProto
     and ranks are constants.
     """
     schema: Any = onnx.defs.get_schema(node.op_type, version, "")
-    given = [_type(value, known) for value in node.inputs]
+    types = [_type(value, known) for value in node.inputs]
     plain = schema.function_opset_versions
     all_versions = (*plain, *schema.context_dependent_function_opset_versions)
     since = max((v for v in all_versions if v <= version), default=0)
     refers = any(attribute.is_ref() for attribute in node.attributes.values())
-    if not since or refers or any(kind is None for kind in given):
+    if not since or refers or any(kind is None for kind in types):
         return None
     if node.op_type == "LayerNormalization" and not _spans(node, known):
         return None
@@ -75,7 +75,7 @@ def _body(node: ir.Node, version: int, known: KnownValues) -> onnx.FunctionProto
         body.ParseFromString(schema.get_function_with_opset_version(since))
     else:
         content = call.SerializeToString()
-        kinds = [kind.SerializeToString() for kind in given if kind is not None]
+        kinds = [kind.SerializeToString() for kind in types if kind is not None]
         build = schema.get_context_dependent_function_with_opset_version
         body.ParseFromString(build(since, content, kinds))
     if any(attribute.HasField("g") for inner in body.node for attribute in inner.attribute):
@@ -83,7 +83,7 @@ def _body(node: ir.Node, version: int, known: KnownValues) -> onnx.FunctionProto
     del body.output[len(node.outputs) :]
     _fill_in(body, call)
     _name_after(body, node.outputs[0].name or node.op_type)
-    _fold(body, dict(zip(body.input, given, strict=False)), version)
+    _fold(body, dict(zip(body.input, types, strict=False)), version)
     del body.opset_import[:]
     body.opset_import.add(version=version)
     for inner in ir.serde.deserialize_function(body):
@@ -100,10 +100,10 @@ def _spans(node: ir.Node, known: KnownValues) -> bool:
     axis = node.attributes.get_int("axis", -1)
     shape = known.shape(node.inputs[0])
     for value in node.inputs[1:]:
-        given = None if value is None else known.shape(value)
-        if value is None or (axis == -1 and given is not None and len(given) == 1):
+        dims = None if value is None else known.shape(value)
+        if value is None or (axis == -1 and dims is not None and len(dims) == 1):
             continue
-        if shape is None or given is None or None in given or shape[axis:] != given:
+        if shape is None or dims is None or None in dims or shape[axis:] != dims:
             return False
     return True
 
@@ -120,7 +120,7 @@ def _type(value: ir.Value | None, known: KnownValues) -> onnx.TypeProto | None:
 
 def _fill_in(body: onnx.FunctionProto, call: onnx.NodeProto) -> None:
     """Replace references to attributes by the attributes of a call."""
-    given = {attribute.name: attribute for attribute in call.attribute}
+    attributes = {attribute.name: attribute for attribute in call.attribute}
     del body.attribute[:], body.attribute_proto[:]
     for node in body.node:
         if node.op_type == "Sum" and len(node.input) == 2:
@@ -128,9 +128,9 @@ def _fill_in(body: onnx.FunctionProto, call: onnx.NodeProto) -> None:
         own = list(node.attribute)
         del node.attribute[:]
         for attribute in own:
-            if attribute.ref_attr_name in given:
+            if attribute.ref_attr_name in attributes:
                 name = attribute.name
-                attribute.CopyFrom(given[attribute.ref_attr_name])
+                attribute.CopyFrom(attributes[attribute.ref_attr_name])
                 attribute.name = name
             if not attribute.ref_attr_name:
                 node.attribute.append(attribute)

@@ -78,18 +78,18 @@ def fold_sizes(job: Job) -> bool:
             modified |= folded or inlined or decided
             if not (more or inlined):
                 break
-    if job.settings.given["fix"]:
+    if job.settings.options["fix"]:
         declare_known(job.model, known)
     return modified
 
 
-FoldSizes = Pass(fold_sizes, applies=lambda s: s.given["fix"] or s.target.is_device)
+FoldSizes = Pass(fold_sizes, applies=lambda s: s.options["fix"] or s.target.is_device)
 
 
 def _folds_nothing(job: Job) -> bool:
     """Return whether even those who trust all dims know no constant, before more is read."""
     most = job.analyses.at_most
-    if most is None or job.settings.given["fix"] or job.model.functions:
+    if most is None or job.settings.options["fix"] or job.model.functions:
         return False
     known = most.current()
     if most.is_outdated or any(outcome.gives_more for outcome in job.outcomes):
@@ -231,12 +231,14 @@ def write_constant(
         with writer.graph.at(node, value.name):
             made = writer.graph.add_constant(array, tensor.dtype)
     else:
-        kind, given = value.type or ir.TensorType(tensor.dtype), ir.AttrTensor("value", tensor)
+        kind, attribute = value.type or ir.TensorType(tensor.dtype), ir.AttrTensor("value", tensor)
         made = ir.Value(name=value.name, type=kind, shape=ir.Shape(array.shape))
         made.metadata_props.update(value.metadata_props)
         value.name = job.names.new(f"{value.name}/computed")
         with writer.graph.at(node):
-            writer.graph.add(ir.Node("", "Constant", [], [given], outputs=[made], name=value.name))
+            writer.graph.add(
+                ir.Node("", "Constant", [], [attribute], outputs=[made], name=value.name)
+            )
     job.analyses.note_constant(made, tensor)
     replace_uses(value, made)
     return made

@@ -53,8 +53,8 @@ def infer_shapes(copy: ir.Model, *, fold: bool) -> None:
         copy.graph.initializers.pop(value.name or "", None)
         value.const_value = None
     for node in all_nodes(copy) if fold else ():
-        given = node.inputs[4:] if node.op_type == "Slice" and node.domain == "" else ()
-        steps = constant(given[0], ()) if given else None
+        read = node.inputs[4:] if node.op_type == "Slice" and node.domain == "" else ()
+        steps = constant(read[0], ()) if read else None
         if steps is None or steps.nbytes > _SMALL:
             continue
         if np.any(np.abs(steps.numpy().astype(float)) > _STEP):

@@ -45,8 +45,8 @@ def list_positions(job: Job) -> bool:
         return False
     if any(node.op_type in _COLLECT for node in all_nodes(job.model)):
         return False
-    given, modified = job.settings.target, False
-    target = replace(given, avoid=given.avoid | {"NonZero"})
+    own, modified = job.settings.target, False
+    target = replace(own, avoid=own.avoid | {"NonZero"})
     try:
         with budget().share(1 / 8):
             for graph, scope in job.analyses.without_trust.current().own_graphs():

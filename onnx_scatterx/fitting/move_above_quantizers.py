@@ -26,7 +26,7 @@ def move_above_quantizers(job: Job) -> bool:
     >>> [node.op_type for node in model.graph]
     ['Transpose', 'DequantizeLinear']
     """
-    folded = job.settings.given["fix"] or job.settings.target.is_device
+    folded = job.settings.options["fix"] or job.settings.target.is_device
     wanted = folded or not job.looked_for_scatters
     if not wanted and not any(outcome.has_rules for outcome in job.outcomes):
         return False

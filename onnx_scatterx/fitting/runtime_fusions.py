@@ -111,8 +111,8 @@ def fusions(model: ir.Model) -> list[Fusion]:
     held = overridable(model)
     found = list(_Matcher(RuntimeGraph(all_graphs(model.graph), held)).found())
     for function in model.functions.values():
-        graph, given = function.graph, frozenset(function.inputs)
-        found += _Matcher(RuntimeGraph(all_graphs(graph), held, given)).found()
+        graph, parameters = function.graph, frozenset(function.inputs)
+        found += _Matcher(RuntimeGraph(all_graphs(graph), held, parameters)).found()
     return found
 
 
@@ -162,7 +162,7 @@ class _Matcher:
             return found.first.outputs[0].dtype not in _CLIPPED and least.dtype not in _CLIPPED
         # A Range of constants is folded into a constant.
         return found.place == 1 and (
-            bool(self.known.given) or not self.known.is_constant(found.first.outputs[0])
+            bool(self.known.parameters) or not self.known.is_constant(found.first.outputs[0])
         )
 
     def _may_be_one(self, value: ir.Value | None) -> bool:
@@ -195,8 +195,8 @@ class _Matcher:
 
     def _adds_zero(self, node: ir.Node) -> bool:
         """Return whether a constant is added, or subtracted, that makes a -0.0 positive."""
-        given = node.inputs[1:] if node.op_type == "Sub" else node.inputs
-        zeros = [array for array in map(self.known.array, given) if array is not None]
+        addends = node.inputs[1:] if node.op_type == "Sub" else node.inputs
+        zeros = [array for array in map(self.known.array, addends) if array is not None]
         if len(zeros) != 1 or zeros[0].size != 1 or zeros[0].dtype.kind != "f" or zeros[0].any():
             return False
         return bool(np.signbit(zeros[0]).all()) == (node.op_type == "Sub")

@@ -36,14 +36,14 @@ def _has_declared_sizes(node: ir.Node) -> bool:
 class RuntimeGraph:
     """A graph with its subgraphs, outer graphs first.
 
-    ``given`` are inputs that a caller may give constants to. ``folded`` says of values whether they
-    follow from constants, also from these. Equal nodes have one number in ``numbers``. Both have
-    what was asked for.
+    ``parameters`` are inputs that a caller may give constants to. ``folded`` says of values whether
+    they follow from constants, also from these. Equal nodes have one number in ``numbers``. Both
+    have what was asked for.
     """
 
     graphs: list[ir.Graph]
     overridable: frozenset[ir.Value]
-    given: frozenset[ir.Value] = frozenset()
+    parameters: frozenset[ir.Value] = frozenset()
     folded: dict[ir.Value, bool] = field(default_factory=dict)
     numbers: dict[ir.Node, int] = field(default_factory=dict)
     keys: dict[object, int] = field(default_factory=dict)
@@ -93,7 +93,7 @@ class RuntimeGraph:
             here = waiting[-1]
             node = here.producer()
             new: list[ir.Value] = []
-            if here in self.given or constant(here, self.overridable) is not None:
+            if here in self.parameters or constant(here, self.overridable) is not None:
                 self.folded[here] = True
             elif node is None or node.op_type in RANDOM or graphs_of(node):
                 self.folded[here] = False
@@ -134,8 +134,8 @@ class RuntimeGraph:
         settings = [(name, a.type, a.value) for name, a in sorted(node.attributes.items())]
         if node.op_type in RANDOM or not all(kind in _NUMBERS for _, kind, _ in settings):
             return node
-        given = tuple(None if v is None else self._key_of(v) for v in node.inputs)
-        return node.domain, node.op_type, given, repr(settings)
+        inputs = tuple(None if v is None else self._key_of(v) for v in node.inputs)
+        return node.domain, node.op_type, inputs, repr(settings)
 
     def _key_of(self, value: ir.Value) -> object:
         array = self.array(value)

@@ -82,14 +82,14 @@ def write_sizes(job: Job) -> bool:
     return changed
 
 
-WriteSizes = Pass(write_sizes, Kind.GUARD, lambda s: s.given["fix"])
+WriteSizes = Pass(write_sizes, Kind.GUARD, lambda s: s.options["fix"])
 
 
 def analysis_at(model: ir.Model, settings: Settings, fixed: FixedSizes) -> ModelAnalysis:
     """Return the analysis of a model into which sizes were written."""
     return ModelAnalysis(
         model,
-        distrust_dims=settings.given["distrust_dims"],
+        distrust_dims=settings.options["distrust_dims"],
         assumed=at_sizes(settings.assumed, fixed),
         learn=learn_bounds,
     )

@@ -17,7 +17,7 @@ def write_spelling(node: ir.Node, spelling: Spelling, version: int, names: Names
     """
     others = {i: _written(node, other, version, names) for i, other in spelling.others.items()}
     node.op_type = spelling.op_type
-    set_inputs(node, [_operand(node, given, version, names) for given in spelling.inputs])
+    set_inputs(node, [_operand(node, operand, version, names) for operand in spelling.inputs])
     node.attributes.clear()
     node.attributes.update(spelling.attributes)
     for index, value in others.items():
@@ -26,16 +26,16 @@ def write_spelling(node: ir.Node, spelling: Spelling, version: int, names: Names
         node.resize_outputs(min(others))
 
 
-def _operand(node: ir.Node, given: Operand, version: int, names: Names) -> ir.Value | None:
+def _operand(node: ir.Node, operand: Operand, version: int, names: Names) -> ir.Value | None:
     """Return the value of an operand, which is written before a node if it is not written yet."""
-    if isinstance(given, Spelling):
-        return _written(node, given, version, names)
-    return _constant(node, given, version, names) if isinstance(given, np.ndarray) else given
+    if isinstance(operand, Spelling):
+        return _written(node, operand, version, names)
+    return _constant(node, operand, version, names) if isinstance(operand, np.ndarray) else operand
 
 
 def _written(node: ir.Node, spelling: Spelling, version: int, names: Names) -> ir.Value:
     """Write a spelling as a node of its own before a node, and return its output."""
-    inputs = [_operand(node, given, version, names) for given in spelling.inputs]
+    inputs = [_operand(node, operand, version, names) for operand in spelling.inputs]
     made = ir.Node("", spelling.op_type, inputs, spelling.attributes.values(), version=version)
     return _placed(node, made, spelling.op_type, names)
 

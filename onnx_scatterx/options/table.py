@@ -110,10 +110,10 @@ def command_words(options: Mapping[str, Any]) -> list[tuple[str, ...]]:
     return [said for o in OPTIONS if o.name in options for said in o.words(options[o.name])]
 
 
-def fixed_sizes(given: Sequence[tuple[str, Sizes]]) -> dict[str, Sizes]:
+def fixed_sizes(pairs: Sequence[tuple[str, Sizes]]) -> dict[str, Sizes]:
     """Return the fixed sizes by name; ScatterXError if a name has two different sizes."""
     sizes: dict[str, Sizes] = {}
-    for name, numbers in given:
+    for name, numbers in pairs:
         if sizes.setdefault(name, numbers) != numbers:
             raise ScatterXError(f"--fix gives {name!r} two sizes: {sizes[name]} and {numbers}")
     return sizes

@@ -125,10 +125,10 @@ def rewritten(job: Job) -> Job:
     if job.original is None and (may_run_again(job) or any(runs(step, job) for step in PREPARING)):
         job.original = partial(cloned, cloned(job.model))
     _run(PREPARING, job)
-    given = job.settings.given
+    options = job.settings.options
     counts = any(clause.is_count for clause in job.assumed)
     fits = job.settings.target.has_profile and not job.keeps_rest
-    if job.has_scatters or counts or fits or given["fix"] or given["passes"] is not None:
+    if job.has_scatters or counts or fits or options["fix"] or options["passes"] is not None:
         note_original(job)
         with budget().share(3 / 4):  # the rest is for the report
             return _best_of_runs(job)
@@ -155,11 +155,11 @@ def _best_of_runs(job: Job) -> Job:
             declare_body_dims(job.model)
         _run(CHECKING, job)
         results.append(job)
-        given = cache(partial(_again, job))
-        wider = wider_targets(job, given) if wider is None else wider
+        again = cache(partial(_again, job))
+        wider = wider_targets(job, again) if wider is None else wider
         if not wider:
             break
-        job, kept = given(), {}
+        job, kept = again(), {}
         job.target, job.wider = wider.pop(0)
     best = min(results, key=Harm.of)
     if best is not results[0]:

@@ -110,10 +110,10 @@ def wider_targets(first: Job, again: Callable[[], Job]) -> list[Wider]:
         return []
     if any(violation.op == "input" for violation in first.violations):
         return []
-    given = again()
-    if not given.has_scatters:
+    unchanged = again()
+    if not unchanged.has_scatters:
         return []
-    unrelated = {node.meta[NUMBER] for node in unrelated_nodes(given.model)}
+    unrelated = {node.meta[NUMBER] for node in unrelated_nodes(unchanged.model)}
     if unrelated.issuperset(node.meta.get(NUMBER) for node in first.refused):
         return []
     every = target.with_all_operators()

@@ -53,9 +53,9 @@ def run(
     follow_links(model)
     check_sizes(model, settings.size_hint)
     for name in settings.size_hint:
-        if name in (settings.given["fix"] or {}):
+        if name in (settings.options["fix"] or {}):
             raise ScatterXError(f"the size {name!r} is fixed: a hint on it has no effect")
-    check_passes(settings.given["passes"] or ())
+    check_passes(settings.options["passes"] or ())
     fixed = settings.fixed_in(model)
     assumed = _assumed(model, settings, fixed)
     before, unread = _operators(model), {v.name for v in unread_constants(model)}
@@ -100,7 +100,9 @@ def _assumed(model: ir.Model, settings: Settings, fixed: FixedSizes) -> Sequence
 
 def command_budget(model: ir.Model, settings: Settings) -> AbstractContextManager[Budget]:
     """Return the budget of a command about a model, which all its parts share."""
-    return of_command(settings.given["effort"] * LIMITS.steps_of(sum(map(len, all_graphs(model)))))
+    return of_command(
+        settings.options["effort"] * LIMITS.steps_of(sum(map(len, all_graphs(model))))
+    )
 
 
 def _operators(model: ir.Model) -> Counter[str]:

@@ -43,8 +43,8 @@ class SoleReaders:
         for context in job.contexts() if self._shared else ():
             for node in context.graph:
                 if node in self._shared and len(node.outputs[0].uses()) == 1:
-                    given = partial(exposed, node, context.known)
-                    why = within_limits(given, FloatReason.LIMIT)
+                    asked = partial(exposed, node, context.known)
+                    why = within_limits(asked, FloatReason.LIMIT)
                     if why is not None:
                         refused[node.meta[NUMBER]] = Refusal(Reason.QUANTIZER, why)
         return refused

@@ -230,7 +230,7 @@ class InputClause:
 
 
 def take(
-    given: Iterable[InputClause],
+    clauses: Iterable[InputClause],
     sizes: Mapping[SizeKey, Term],
     stated: Iterable[Declared],
     inputs: Mapping[str, Tensor],
@@ -244,7 +244,7 @@ def take(
     unnamed = [(i.name, axis) for i in stated for axis, d in enumerate(i.dims or ()) if d is None]
     called = {shown(key): sizes[key] for key in unnamed}
     called |= {key: size for key, size in sizes.items() if isinstance(key, str)}
-    for one in given:
+    for one in clauses:
         bound = called.get(one.bound) if isinstance(one.bound, str) else integer(one.bound)
         if bound is None:
             continue
@@ -260,18 +260,18 @@ def take(
             world.promised[str(one)] = None
 
 
-def _condition(given: InputClause, value: Term, bound: Term) -> Term:
-    if given.modulus:
-        value = modulo(value, integer(given.modulus))
-    return COMPARISONS[given.sign](value, bound)
+def _condition(clause: InputClause, value: Term, bound: Term) -> Term:
+    if clause.modulus:
+        value = modulo(value, integer(clause.modulus))
+    return COMPARISONS[clause.sign](value, bound)
 
 
 def _fact_of(
-    given: InputClause, tensor: Tensor, bound: Term
+    clause: InputClause, tensor: Tensor, bound: Term
 ) -> Callable[[Coordinates, Term], Term]:
     def fact(at: Coordinates, element: Term) -> Term:
-        if given.sign != "contiguous":
-            return _condition(given, element, bound)
+        if clause.sign != "contiguous":
+            return _condition(clause, element, bound)
         if not at or at[-1] is ZERO:
             return TRUE
         first = tensor.at((*at[:-1], ZERO))

@@ -109,7 +109,7 @@ def judge(
     after: Source,
     *,
     sizes: Mapping[SizeKey, int] | None = None,
-    given: Sequence[InputClause] = (),
+    clauses: Sequence[InputClause] = (),
     distrust_dims: bool = False,
     effort: float = 1,
     progress: Progress | None = None,
@@ -119,7 +119,7 @@ def judge(
 ) -> Judgement:
     """Decide which outputs of the second model are the same as those of the first.
 
-    ``sizes`` fixes dims of the inputs by name. ``given`` has the assumptions about the inputs. If
+    ``sizes`` fixes dims of the inputs by name. ``clauses`` has the assumptions about the inputs. If
     ``distrust_dims``, dims of one name may differ. ``effort`` multiplies the limits of Z3's work
     and of steps, which also grow with the models. If ``fallback``, the fallbacks of ScatterX are
     judged instead of the kernel. ``planner`` says which dims a runtime infers. If ``long_axes``,
@@ -136,7 +136,7 @@ def judge(
         builder = Builder(world, trusted=not distrust_dims, fixed=dict(sizes or {}))
         so_far = SoFar(one, other)
         try:
-            return _judge(one, other, builder, given, progress, planner, long_axes, so_far)
+            return _judge(one, other, builder, clauses, progress, planner, long_axes, so_far)
         except (WorkSpentError, ProofSpentError) as error:
             error.args = (f"{error}; {so_far}",)
             raise
@@ -146,7 +146,7 @@ def _judge(
     one: Graph,
     other: Graph,
     builder: Builder,
-    given: Sequence[InputClause],
+    clauses: Sequence[InputClause],
     progress: Progress | None,
     planner: Planner | None,
     long_axes: bool,
@@ -171,7 +171,7 @@ def _judge(
     texts = Counter(map(shown, builder.sizes))
     if twice := [text for text, count in texts.items() if count > 1]:
         raise UnsupportedError(f"two sizes are called {twice[0]!r}")
-    take(given, builder.sizes, one.inputs, inputs, world)
+    take(clauses, builder.sizes, one.inputs, inputs, world)
     pair = ModelPair(
         world, builder, builder.scope(one, inputs), builder.scope(other, inputs), pairs
     )

@@ -27,7 +27,7 @@ def prove(
     after: Source,
     *,
     replay: Replay | None = None,
-    given: Sequence[InputClause] = (),
+    clauses: Sequence[InputClause] = (),
     distrust_dims: bool = False,
     effort: float = 1,
     progress: Progress | None = None,
@@ -36,8 +36,8 @@ def prove(
     """Decide for every size and every input whether two models are the same.
 
     A model is a path or a ModelProto, perhaps with the directory of its external data. ``replay``
-    runs the solver's counterexamples: only a difference in a run is a refutation. ``given`` has the
-    assumptions about the inputs. If ``distrust_dims``, dims of one name may differ. ``effort``
+    runs the solver's counterexamples: only a difference in a run is a refutation. ``clauses`` are
+    the assumptions about the inputs. If ``distrust_dims``, dims of one name may differ. ``effort``
     multiplies Z3's work and the steps in terms. ``planner`` says which dims ONNX Runtime infers;
     without it, these dims are assumed to be right.
 
@@ -53,13 +53,13 @@ def prove(
         judge,
         before,
         after,
-        given=given,
+        clauses=clauses,
         distrust_dims=distrust_dims,
         effort=effort,
         planner=planner and functools.cache(planner),
     )
     with deep(), new_table(effort):
-        return _prove(Question(judged, given, effort), replay, progress)
+        return _prove(Question(judged, clauses, effort), replay, progress)
 
 
 def _prove(question: Question, replay: Replay | None, progress: Progress | None) -> Proof:

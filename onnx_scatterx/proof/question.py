@@ -41,11 +41,11 @@ class ForSizes:
 class Question:
     """Asks whether two models are the same for all sizes, for large sizes, or for some sizes.
 
-    ``judged`` is ``judge`` for these models, with its arguments ``given`` and ``effort``.
+    ``judged`` is ``judge`` for these models, with its arguments ``clauses`` and ``effort``.
     """
 
     judged: Callable[..., Judgement]
-    given: Sequence[InputClause] = ()
+    clauses: Sequence[InputClause] = ()
     effort: float = 1
 
     def answered(self, **how: Any) -> tuple[Judgement, dict[str, Verdict], tuple[str, ...]]:
@@ -73,7 +73,7 @@ class Question:
         for least in (2, 1) if keys else ():  # 1 broadcasts, 0 is empty
             bounds = [InputClause(key, ">=", least) for key in keys]
             try:
-                assumed = self._proven(given=(*self.given, *bounds))
+                assumed = self._proven(clauses=(*self.clauses, *bounds))
             except ProofSpentError:
                 if for_sizes is None:
                     raise
@@ -101,7 +101,7 @@ class Question:
             sizes = (f"{shown(key)} = {n}" for key, n in judgement.fixed.items())
             never += f" with {', '.join(sizes)}, which the second model has fixed"
         promised = judgement.world.promised
-        if promised and self._runs(given=()):
+        if promised and self._runs(clauses=()):
             return f"{never}, if {', '.join(promised)}"
         if SAME_NAMES in judgement.assumed and self._runs(distrust_dims=True):
             return f"{never}, if {SAME_NAMES}: --distrust-dims does not assume this"

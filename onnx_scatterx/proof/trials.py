@@ -61,14 +61,14 @@ def feeds_of(
     shapes = shapes_of(judgement, model)
     if not can_run(judgement, shapes):
         return
-    given = [(name, judgement.inputs[name], shape) for name, shape in shapes.items()]
+    shaped = [(name, judgement.inputs[name], shape) for name, shape in shapes.items()]
     for floats in _flavours(literals or {}):
-        feeds = {name: _asked(t, shape, model, rng, floats) for name, t, shape in given}
+        feeds = {name: _asked(t, shape, model, rng, floats) for name, t, shape in shaped}
         for name, index, value in elements:
             if value is not None:
                 feeds[name][index] = value
         yield sizes, feeds
-    yield sizes, {name: _drawn(t, shape, rng) for name, t, shape in given}
+    yield sizes, {name: _drawn(t, shape, rng) for name, t, shape in shaped}
 
 
 @dataclass(frozen=True)

@@ -90,8 +90,8 @@ def _strict(op: type, fits: Callable[..., bool]) -> type:
 
     def run(self: Any, *inputs: np.ndarray, **attributes: Any) -> Any:
         if not fits(*inputs, **attributes):
-            given = ["missing" if array is None else np.shape(array) for array in inputs]
-            raise ValueError(f"{op.__name__} of shapes {given}")
+            shapes = ["missing" if array is None else np.shape(array) for array in inputs]
+            raise ValueError(f"{op.__name__} of shapes {shapes}")
         return op._run(self, *inputs, **attributes)  # type: ignore[attr-defined]
 
     return type(op.__name__, (op,), {"_run": run})

@@ -57,8 +57,8 @@ def as_file(source: AnyModel, model: ir.Model, destination: Path) -> ModelFile:
     if inside > MESSAGE_LIMIT or copied is None:
         return ModelFile(save(model, destination)[0])
     model, root = copied
-    given = ModelSource.of(source).model
-    message = given if isinstance(given, onnx.ModelProto) and not outside else to_proto(model)
+    content = ModelSource.of(source).model
+    message = content if isinstance(content, onnx.ModelProto) and not outside else to_proto(model)
     destination.write_bytes(message.SerializeToString())
     return ModelFile(destination, root)
 

@@ -167,11 +167,11 @@ def _opened(
 ) -> ort.InferenceSession:
     import onnxruntime as ort
 
-    given = ModelSource.of(model)
-    content = given.model
-    if isinstance(content, onnx.ModelProto) and given.directory and locations(content):
+    model_source = ModelSource.of(model)
+    content = model_source.model
+    if isinstance(content, onnx.ModelProto) and model_source.directory and locations(content):
         content = from_proto(content)
-        follow_links(content, given.directory)
+        follow_links(content, model_source.directory)
     if isinstance(content, ir.Model):
         tensors = list(ir_tensors(content))
         size = sum(t.nbytes for t in tensors)

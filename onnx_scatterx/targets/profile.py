@@ -147,8 +147,8 @@ def target_from(
         extra |= {"TensorScatter"}
     limits = dict(target.limits)
     for op_type, keys in content.get("limits", {}).items():
-        given = {key: _limit(key, value) for key, value in keys.items()}
-        limits[op_type] = dataclasses.replace(limits.get(op_type, NO_LIMITS), **given)
+        fields = {key: _limit(key, value) for key, value in keys.items()}
+        limits[op_type] = dataclasses.replace(limits.get(op_type, NO_LIMITS), **fields)
     return dataclasses.replace(
         target,
         operators=operators,

@@ -106,8 +106,8 @@ def check_profile(content: Mapping[str, Any]) -> None:
             raise ScatterXError(f"limits.{op_type} is a table, not {reprlib.repr(limits)}")
         _check(limits, _LIMITS, f"limits.{op_type}.")
         for key in ("types", "no_types", "native", "zeros"):
-            given = limits.get(key)
-            names = given if isinstance(given, list) else []
+            value = limits.get(key)
+            names = value if isinstance(value, list) else []
             _check_types(names, f"limits.{op_type}.{key}")
         defaults = _with_defaults(op_type)
         what = f"an attribute of {op_type} with a default"
@@ -158,7 +158,7 @@ def _check_refused(table: Any, op_type: str) -> None:
                 raise ScatterXError(f"{place}.{key} has {reprlib.repr(number)}, not a number")
     if schema is None:
         return
-    inputs = [given.name for given in schema.inputs]
+    inputs = [parameter.name for parameter in schema.inputs]
     for key in ("constant", "computed", "whole", "rank_of"):
         _check_names([*table.get(key, [])], f"{place}.{key}", inputs, f"an input of {op_type}")
     for name, ranks in table.get("rank_of", {}).items():

@@ -64,13 +64,13 @@ class RefusedUse:
         ... # doctest: +ELLIPSIS
         RefusedUse(..., uneven=True, ..., attributes=(('mode', frozenset({'wrap'})),))
         """
-        given: dict[str, Any] = {
+        fields: dict[str, Any] = {
             k: frozenset(v) if isinstance(v, list) else v for k, v in table.items()
         }
         for key in ("attributes", "rank_of"):
-            named = given.pop(key, {}).items()
-            given[key] = tuple((name, frozenset(values)) for name, values in sorted(named))
-        return cls(**given)
+            named = fields.pop(key, {}).items()
+            fields[key] = tuple((name, frozenset(values)) for name, values in sorted(named))
+        return cls(**fields)
 
     def __str__(self) -> str:
         told = [

@@ -132,9 +132,9 @@ class Target:
         (False, True)
         """
         less = {
-            op_type: replace(given, native=True, slow=False)
-            for op_type, given in self.limits.items()
-            if given.native is not True or given.slow is not False
+            op_type: replace(limit, native=True, slow=False)
+            for op_type, limit in self.limits.items()
+            if limit.native is not True or limit.slow is not False
         }
         return replace(self, limits={**self.limits, **less}) if less else self
 
@@ -154,7 +154,7 @@ class Target:
             host,
             operators=None,
             avoid=frozenset(op for op in self.misread if not host.has(op)),
-            limits={op: given for op, given in host.limits.items() if op in self.misread | NEW},
+            limits={op: limit for op, limit in host.limits.items() if op in self.misread | NEW},
             max_rank=None if self.onnxruntime else self.max_rank,
             static_only=False,
         )
@@ -189,8 +189,8 @@ class Target:
     @property
     def is_limited(self) -> bool:
         """Whether there are nodes or operator sets that it does not take."""
-        given = self.operators, self.max_rank, self.max_opset
-        return bool(self.avoid or self.limits) or any(x is not None for x in given)
+        bounds = self.operators, self.max_rank, self.max_opset
+        return bool(self.avoid or self.limits) or any(x is not None for x in bounds)
 
     @property
     def has_profile(self) -> bool:

@@ -81,7 +81,7 @@ def told_records(job: Job, records: Sequence[NodeRecord]) -> tuple[NodeRecord, .
 
     Such gathers were looked at only because the target does not take all uses of their operators.
     """
-    if job.settings.given["gathers"]:
+    if job.settings.options["gathers"]:
         return tuple(records)
     refused = {(violation.op, violation.node) for violation in job.violations}
     return tuple(
@@ -114,8 +114,8 @@ def report_of(
         before,
         after,
         gathers=gathers,
-        with_gathers=job.settings.given["gathers"] or bool(gathers),
-        only_refused_gathers=not job.settings.given["gathers"],
+        with_gathers=job.settings.options["gathers"] or bool(gathers),
+        only_refused_gathers=not job.settings.options["gathers"],
         violations=job.violations,
         violations_if_kept=job.violations_if_kept,
         has_profile=job.settings.target.has_profile,

@@ -108,11 +108,11 @@ def _strides(shape: Shape) -> list[Term]:
     return [prod(shape[d + 1 :], start=term(1)) for d in range(len(shape))]
 
 
-def _in_numbers(given: Any) -> Any:
+def _in_numbers(value: Any) -> Any:
     """Return nested tuples with numbers for terms that are numbers."""
-    if isinstance(given, tuple):
-        return tuple(map(_in_numbers, given))
-    return given if isinstance(given, int) or given.constant is None else given.constant
+    if isinstance(value, tuple):
+        return tuple(map(_in_numbers, value))
+    return value if isinstance(value, int) or value.constant is None else value.constant
 
 
 def moved(in_theory: InTheory, *, unique: bool) -> Moved | None:

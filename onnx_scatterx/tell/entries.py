@@ -38,13 +38,13 @@ class About:
     @classmethod
     def of(cls, model: ir.Model, opened: Opened, options: tuple[str, ...]) -> About:
         """Return what a report says of an open model: ``model`` is what was made of it."""
-        proto, given = opened.message, opened.given
-        if given.path is not None:
-            size: int | None = given.path.stat().st_size
+        proto, source = opened.message, opened.source
+        if source.path is not None:
+            size: int | None = source.path.stat().st_size
         else:
             size = None if proto is None else file_size(proto)
         return cls(
-            str(given.source) if given.source is not None else model.graph.name or "model",
+            str(source.file) if source.file is not None else model.graph.name or "model",
             size_before=size,
             size_outside=external_size(model),
             opset=model.opset_imports.get(""),

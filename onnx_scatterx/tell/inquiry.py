@@ -46,14 +46,14 @@ _NAMES = 5  # that an error lists
 class Inquiry:
     """Questions about one model, which was opened once; they share what is found, and a budget.
 
-    ``settings`` get ``gathers`` if a question names a gather. ``given`` is the model as the user
-    gave it.
+    ``settings`` get ``gathers`` if a question names a gather. ``unopened`` is the model as the
+    user has it: a path, a message, or an object.
     """
 
     def __init__(
-        self, given: AnyModel, opened: Opened, settings: Settings, observer: Observer = NOBODY
+        self, unopened: AnyModel, opened: Opened, settings: Settings, observer: Observer = NOBODY
     ) -> None:
-        self.given = given
+        self.unopened = unopened
         self.opened = opened
         self.settings = settings
         self.observer = observer
@@ -66,7 +66,7 @@ class Inquiry:
         cls, model: AnyModel, settings: Settings, observer: Observer = NOBODY
     ) -> Iterator[Inquiry]:
         """Open a model, and take the steps of one command for all that is asked in this block."""
-        observer.stage("reading", what=ModelSource.of(model).source or "")
+        observer.stage("reading", what=ModelSource.of(model).file or "")
         with raised_gc_threshold():
             opened = open_model(model)
             with fresh_symbols(foreign=True), command_budget(opened.model, settings):
@@ -101,7 +101,7 @@ class Inquiry:
         report, records = optimize_ir(
             model, self.settings, planned=True, observer=self.observer, original=self._original
         )
-        about = About.of(model, self.opened, self.settings.options())
+        about = About.of(model, self.opened, self.settings.arguments())
         return replace(report, about=about), records
 
     def optimized(self, *, keeps: bool = False) -> Optimized:
@@ -115,7 +115,7 @@ class Inquiry:
         report, records = optimize_ir(
             model, self.settings, observer=self.observer, original=self._original
         )
-        about = About.of(model, opened, self.settings.options())
+        about = About.of(model, opened, self.settings.arguments())
         made: Any = model
         if merger is None:
             report = settled(report, details=True)  # others change the model
@@ -125,9 +125,9 @@ class Inquiry:
             made = merger.merged(model)
             about = replace(about, size_after=file_size(made))
             if opened.ours:  # the message is the result now
-                self._original = lambda: open_model(self.given).model
+                self._original = lambda: open_model(self.unopened).model
         report = replace(report, about=about)
-        return Optimized(made, report, records, opened.given.source, files_read())
+        return Optimized(made, report, records, opened.source.file, files_read())
 
     def named(self, node: str) -> tuple[NodeRecord, ...]:
         """Return the records of the scatters or gathers of a name; several graphs may use one name.
@@ -138,7 +138,7 @@ class Inquiry:
         named = tuple(record for record in records if record.entry.node == node)
         if named:
             return named
-        if not self.settings.given["gathers"]:
+        if not self.settings.options["gathers"]:
             self.settings = self.settings.but(gathers=True)
             del self.inspected
             return self.named(node)

@@ -210,10 +210,10 @@ def widths(
     spare = room - sum(least)
     if spare < 0:
         return None
-    given = list(least)
-    waiting = sorted(range(len(given)), key=lambda index: wanted[index] - least[index])
+    assigned = list(least)
+    waiting = sorted(range(len(assigned)), key=lambda index: wanted[index] - least[index])
     for served, index in enumerate(waiting):
         share = min(wanted[index] - least[index], spare // (len(waiting) - served))
-        given[index] += share
+        assigned[index] += share
         spare -= share
-    return given
+    return assigned

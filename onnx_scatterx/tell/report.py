@@ -271,8 +271,8 @@ class Report(ShownInTables):
 
     def unmet(self, strict: Strict) -> list[str]:
         """Return the violations that are an error, in the lines of ``violation_lines``."""
-        given = [v for v in self.violations if is_error(v, strict)]
-        return refused_lines(given, self.target, self.violations_if_kept)
+        errors = [v for v in self.violations if is_error(v, strict)]
+        return refused_lines(errors, self.target, self.violations_if_kept)
 
     def violation_lines(self) -> list[str]:
         """Return what the target does not take, in a line for each reason; none without a profile.

@@ -247,7 +247,7 @@ _KEPT = frozenset(
 )
 
 
-def attempt(work: Callable[[], T]) -> T | Refusal:
+def attempt(compute: Callable[[], T]) -> T | Refusal:
     """Return the result of a function, or the refusal that the function raises.
 
     >>> def refused() -> int:
@@ -256,7 +256,7 @@ def attempt(work: Callable[[], T]) -> T | Refusal:
     (3, True)
     """
     try:
-        return work()
+        return compute()
     except RefusedError as error:
         return error.refusal
 

@@ -97,8 +97,8 @@ class XTransformer:
         if not self.p.is_shuffle or len(self.p) != rank:
             raise ValueError(f"p must be a permutation of the {rank} axes of data, not {self.p}")
         expected = (*self.p1(self.shape), rank - len(self.p2))
-        given = self.f.shape
-        check(given == expected, f"f has shape {given}, but p1 and p2 ask for {expected}")
+        shape = self.f.shape
+        check(shape == expected, f"f has shape {shape}, but p1 and p2 ask for {expected}")
 
     @classmethod
     def from_provision(

@@ -84,10 +84,10 @@ def chosen_rows(scatter: Scatter, context: Context) -> ChosenRows:
 
 def _with_indices(scatter: Scatter, context: Context) -> Scatter:
     """Return a scatter with its index tensor: that of the node, if it was unflattened."""
-    given = scatter if scatter.indices is not None else context.access(scatter.node)
-    refuse_unless(isinstance(given, Scatter) and given.data is scatter.data)
-    assert isinstance(given, Scatter)
-    return given
+    access = scatter if scatter.indices is not None else context.access(scatter.node)
+    refuse_unless(isinstance(access, Scatter) and access.data is scatter.data)
+    assert isinstance(access, Scatter)
+    return access
 
 
 def _windows(scatter: Scatter, mask: Mask) -> Iterator[tuple[int, Shape]]:
@@ -131,10 +131,10 @@ def _of_all(
 
     chosen = split((mask.count,))
     behind_rows = {d: d + depth - 1 for d in range(first + 1, len(chosen))}
-    given = scatter.index_exprs if chosen == scatter.shape else scatter.targets_in(chosen)
+    exprs = scatter.index_exprs if chosen == scatter.shape else scatter.targets_in(chosen)
     targets: list[Term] = []
     single = scatter.facts.interval(mask.count)[1] <= 1
-    for c, t in enumerate(given):
+    for c, t in enumerate(exprs):
         if t is not None and single and scatter.affine(c) is not None:
             t = t.at({first: 0})
         if t is None or first in t.coords:  # a term would need the number of the chosen row

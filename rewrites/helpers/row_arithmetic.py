@@ -78,7 +78,7 @@ def _how_many(part: Part, value: ir.Value, axis: int) -> Has:
 
     If it surely has two or more, the output has as many, and so has what is written.
     """
-    size = part.rows.given_shape(value)[axis]
+    size = part.rows.shape_as_is(value)[axis]
     if part.facts.equal(size, part.rows.count):
         return Has.ALL
     if not part.facts.is_nonnegative(size - 2):
@@ -197,8 +197,8 @@ def einsum(part: Part) -> Whole:
     def spelled(text: str, own: Sequence[int]) -> str:
         return text.replace(letter, "".join(letters[r] for r in own))
 
-    given = [wholes[i].dims if i in wholes else () for i in range(len(terms))]
-    texts = ",".join(spelled(t, own) for t, own in zip(terms, given, strict=True))
+    axes = [wholes[i].dims if i in wholes else () for i in range(len(terms))]
+    texts = ",".join(spelled(t, own) for t, own in zip(terms, axes, strict=True))
     summed = dict[str, Term]()
     for i, t in enumerate(terms):
         summed.update(zip(t, part.rows.shape(part.input(i)), strict=True))

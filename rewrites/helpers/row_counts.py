@@ -38,7 +38,7 @@ def counted(rows: WholeRows, value: ir.Value, axis: int, has: Has) -> Whole:
     A row that is not chosen is any of them.
     """
     refuse_unless(rows.is_whole() and not rows.is_windowed)
-    old, dims, depth = rows.given_shape(value), tuple(range(rows.depth)), rows.depth
+    old, dims, depth = rows.shape_as_is(value), tuple(range(rows.depth)), rows.depth
     table, repeated = _Table(rows, value, axis, has, old, depth), _repeated(rows)
     inner = math.prod(repeated, start=term(1))
     times = old[axis] if inner.constant == 0 else old[axis] // inner
@@ -102,10 +102,10 @@ class _Table:
         """Write all rows, read at the numbers of true elements before them, or from them on."""
         context, axis, shape = self.rows.context, self.axis, self.shape
         w, numbers, dtype = context.writer, context.numbers, self.rows.dtype(self.value)
-        given = self.rows.given_shape(self.value)
+        known = self.rows.shape_as_is(self.value)
         x = in_shape(self.value, shape, self.rows.facts, context)
-        if x is None or given == shape:
-            x = numbers.reshape(self.value, dtype, given, shape, self.rows.facts)
+        if x is None or known == shape:
+            x = numbers.reshape(self.value, dtype, known, shape, self.rows.facts)
         at = self._count(from_end, kind)
         if not from_end:
             more = (*shape[:axis], term(1), *shape[axis + 1 :])
@@ -131,8 +131,8 @@ class _Table:
         if any(n.constant != 1 for n in sizes[:-1]):
             axis, line = 0, (math.prod(sizes, start=term(1)),)
             number = w.node("Reshape", [number, w.constant([-1])], kind)
-        given = {"reverse": 1} if from_end else {"exclusive": 1}
-        count = w.node("CumSum", [number, w.constant(np.array(axis))], kind, **given)
+        attributes = {"reverse": 1} if from_end else {"exclusive": 1}
+        count = w.node("CumSum", [number, w.constant(np.array(axis))], kind, **attributes)
         return numbers.reshape(w.cast(count, kind, _INT64), _INT64, line, sizes, facts)
 
     def _mask(self) -> ir.Value:

@@ -57,7 +57,7 @@ def regions(part: Part) -> Whole:
     ONNX Runtime refuses regions that are not finite. Of empty maps it takes no region at all.
     """
     refuse_unless(part.axis == 0)
-    maps = part.rows.given_shape(part.input(0))
+    maps = part.rows.shape_as_is(part.input(0))
     refuse_unless(all(part.facts.is_nonnegative(n - 1) for n in maps))
     boxes, batch = part.followed(1, 0), indices_of(part, 2, 0)
     refuse_unless(boxes.dims == batch.dims)
@@ -88,7 +88,7 @@ def before(part: Part) -> Whole:
     axis = part.integer("axis", -1, part.rank)
     refuse_unless(part.axis < axis)
     x = part.followed(0, part.axis)
-    refuse_unless(all(len(part.rows.shape(v)) <= part.rank - axis for v in part.given(1)))
+    refuse_unless(all(len(part.rows.shape(v)) <= part.rank - axis for v in part.operands(1)))
     return part.of(x, axis=axis - part.rank)
 
 
@@ -149,7 +149,7 @@ def quantized(part: Part) -> Whole:
     source = part.input(0)
     rank = len(part.rows.shape(source))
     axis = part.integer("axis", 1, rank)
-    single = all(part.rows.shape(v) in ((), (term(1),)) for v in part.given(1))
+    single = all(part.rows.shape(v) in ((), (term(1),)) for v in part.operands(1))
     refuse_unless(not part.attribute("block_size", 0) and (single or axis != part.axis))
     x = part.followed(0, part.axis)
     return part.of(x) if single else part.of(x, axis=shifted(axis, x))

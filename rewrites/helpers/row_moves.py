@@ -241,7 +241,7 @@ def padded(part: Part) -> Whole:
         return [*pads[: part.axis], *[0] * (more + 1), *pads[part.axis + 1 :]]
 
     new = side(amounts[: part.rank]) + side(amounts[part.rank :])
-    rest = part.given(2)
+    rest = part.operands(2)
     return part.node_of([x, constant(part, np.array(new)), *rest], x.dims)
 
 
@@ -268,7 +268,7 @@ def taken_at(part: Part) -> Whole:
     A tuple of one index is read by a Gather.
     """
     table, at = part.input(0), part.input(1)
-    shape, indices = part.rows.given_shape(table), part.rows.shape(at)
+    shape, indices = part.rows.shape_as_is(table), part.rows.shape(at)
     last = len(indices) - 1
     refuse_unless(part.attribute("batch_dims", 0) == 0 and part.axis < last)
     length = granted(indices[last].constant)

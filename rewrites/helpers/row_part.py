@@ -47,7 +47,7 @@ class Part:
         """Return an input, or refuse."""
         return granted(self.node.inputs[i] if i < len(self.node.inputs) else None)
 
-    def given(self, i: int) -> list[ir.Value]:
+    def operands(self, i: int) -> list[ir.Value]:
         """Return the inputs from i on, which must be the same for all rows, without absent ones."""
         return [v for v in self.node.inputs[i:] if v is not None]
 
@@ -179,7 +179,7 @@ def shifted(d: int, x: Whole) -> int:
 
 def value_of(part: Part, x: ir.Value) -> Whole:
     """Return a value that is the same for all rows."""
-    shape = part.rows.given_shape(x)
+    shape = part.rows.shape_as_is(x)
     return Whole(lambda _: x, part.rows.dtype(x), 0, (), shape, tuple(range(len(shape))))
 
 

@@ -61,7 +61,7 @@ class RowRead:
     def source(self, context: Context) -> Whole:
         """Return the tensor of all rows, as it is before nodes that only move its axes."""
         read = self.read
-        make = partial(given, read.data)
+        make = partial(as_is, read.data)
         if self.at:
             return Whole(
                 partial(self._cut, context),
@@ -202,7 +202,7 @@ def in_shape(
 def _unmoved(value: ir.Value, whole: Whole, context: Context) -> Whole:
     """Return a tensor that a value is, before nodes that only move its axes."""
     while True:
-        whole = replace(whole, make=partial(given, value))
+        whole = replace(whole, make=partial(as_is, value))
         before = attempt(partial(axes_moved, value, context))
         if isinstance(before, Refusal):
             return whole
@@ -227,7 +227,7 @@ def axes_moved(value: ir.Value, context: Context) -> tuple[ir.Value, list[int | 
     return source, list(granted(same_but_ones(old, new, context.facts)))
 
 
-def given(value: ir.Value, _: list[ir.Value]) -> ir.Value:
+def as_is(value: ir.Value, _: list[ir.Value]) -> ir.Value:
     """Return a value: that which a whole tensor is, if nothing is computed."""
     return value
 

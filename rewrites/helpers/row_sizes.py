@@ -38,11 +38,11 @@ _AT_ANY = (
 
 
 def _broadcast(part: Part) -> bool:
-    return _are_broadcast([part.rows.shape(v) for v in part.given(0)], part.facts)
+    return _are_broadcast([part.rows.shape(v) for v in part.operands(0)], part.facts)
 
 
 def _product(part: Part) -> bool:
-    a, b = (part.rows.shape(v) for v in part.given(0))
+    a, b = (part.rows.shape(v) for v in part.operands(0))
     if min(len(a), len(b)) < 2:
         return False
     return part.facts.equal(a[-1], b[-2]) and _are_broadcast([a[:-2], b[:-2]], part.facts)
@@ -54,7 +54,7 @@ def _expanded(part: Part) -> bool:
 
 def _joined(part: Part) -> bool:
     axis = part.integer("axis", 0, part.rank)
-    first, *others = (part.rows.shape(v) for v in part.given(0))
+    first, *others = (part.rows.shape(v) for v in part.operands(0))
     rest = [d for d in range(part.rank) if d != axis]
     return all(part.facts.equal(first[d], own[d]) for own in others for d in rest)
 

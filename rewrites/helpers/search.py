@@ -168,10 +168,10 @@ def search_of(scatter: Scatter, context: Context, *, behind: bool = False) -> Se
     of an update that is not chosen is -1, or, if ``behind``, that behind the last.
     """
     chosen = attempt(lambda: _search_of_all(scatter, context, behind=behind))
-    return search_of_given(scatter, context) if isinstance(chosen, Refusal) else chosen
+    return search_of_own(scatter, context) if isinstance(chosen, Refusal) else chosen
 
 
-def search_of_given(scatter: Scatter, context: Context) -> Search:
+def search_of_own(scatter: Scatter, context: Context) -> Search:
     """Return a scatter as a search among its own updates, or refuse."""
     layout = arranged(scatter, apart=False)
     return Search(layout, positions_of(layout, context), context)

@@ -141,7 +141,7 @@ def _index(axis: int, layout: Arrangement, context: Context) -> _Index:
     target, signed = s.index_exprs[axis], not s.nonnegative[axis]
     index = _constant(target, layout, context) or _line(target, layout, context)
     index = index or _read(target, layout, context)
-    return _given(axis, layout, context) if index is None else replace(index, signed=signed)
+    return _own_index(axis, layout, context) if index is None else replace(index, signed=signed)
 
 
 def _constant(target: Term, layout: Arrangement, context: Context) -> _Index | None:
@@ -205,11 +205,11 @@ def index_tensor(
 
 def _may_be_negative(axis: int, index: TensorValue, s: Scatter) -> bool:
     """Return whether an index tensor may hold negative numbers for an axis."""
-    given = index.column(axis) if s.node.op_type == "ScatterND" else index.index_map
-    return given is None or not s.facts.is_nonnegative(given)
+    numbers = index.column(axis) if s.node.op_type == "ScatterND" else index.index_map
+    return numbers is None or not s.facts.is_nonnegative(numbers)
 
 
-def _given(axis: int, layout: Arrangement, context: Context) -> _Index:
+def _own_index(axis: int, layout: Arrangement, context: Context) -> _Index:
     """Return an index from the scatter's own index tensor, unchanged, or refuse."""
     s, w, order = layout.scatter, context.writer, layout.dims_in_order
     value = granted(s.indices)

@@ -48,7 +48,7 @@ from onnx_scatterx.rewrites.helpers.masks import (
     repeats,
     row_of,
 )
-from onnx_scatterx.rewrites.helpers.row_reads import RowRead, given, row_read
+from onnx_scatterx.rewrites.helpers.row_reads import RowRead, as_is, row_read
 from onnx_scatterx.rewrites.helpers.whole import Has, Whole
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
@@ -155,15 +155,15 @@ class WholeRows:
         """
         return self.mask.if_chosen(granted(self.context.known(value).shape), self.facts)
 
-    def given_shape(self, value: ir.Value) -> Shape:
+    def shape_as_is(self, value: ir.Value) -> Shape:
         """Return the shape of a value that is read as it is, whether rows are chosen or not."""
         refuse_unless(not self.is_other(value))
         return self.shape(value)
 
     def is_other(self, value: ir.Value) -> bool:
         """Return whether a value may have another size if no row is chosen, beside the rows."""
-        given = granted(self.context.known(value).shape)
-        pairs = zip(given, self.shape(value), strict=True)
+        known = granted(self.context.known(value).shape)
+        pairs = zip(known, self.shape(value), strict=True)
         count = self.mask.count.leaves()
         return any(a != b and count.isdisjoint(b.leaves()) for a, b in pairs)
 
@@ -288,9 +288,9 @@ class WholeRows:
 
     def _of(self, value: ir.Value, axis: int, has: Has) -> Whole:
         if self.is_fixed(value, axis):
-            shape, kind = self.given_shape(value), self.dtype(value)
+            shape, kind = self.shape_as_is(value), self.dtype(value)
             order = tuple(d for d in range(len(shape)) if d != axis)
-            return Whole(partial(given, value), kind, axis, (), shape, order)
+            return Whole(partial(as_is, value), kind, axis, (), shape, order)
         place = attempt(lambda: self.without_merged(self._place(value, axis)))
         if isinstance(place, Whole):
             return place

@@ -48,7 +48,7 @@ def test_what_is_written_is_read_as_the_same() -> None:
 
 
 def test_without_options_the_settings_are_the_default() -> None:
-    assert Settings.of(**parsed()).options() == Settings.of().options() == ()
+    assert Settings.of(**parsed()).arguments() == Settings.of().arguments() == ()
 
 
 def test_a_slip_is_an_error() -> None:

@@ -94,7 +94,7 @@ def test_the_assumption_without_which_the_first_model_runs() -> None:
     assert NEVER not in str(prove(parse(TWO_SIZES), parse(TWO_SIZES), distrust_dims=True))
     assert reason(TWO_SIZES.replace("(y,", "(x,")) == NEVER
     promise = [InputClause("N", ">=", 3)]
-    assert reason(shape % "2", given=promise) == f"{NEVER}, if N >= 3"
+    assert reason(shape % "2", clauses=promise) == f"{NEVER}, if N >= 3"
     fixed = (shape % "2").replace("[N]", "[4]")
     assert reason(shape % "2", fixed) == f"{NEVER} with N = 4, which the second model has fixed"
     assert reason(LONG.replace("Add (n, %s)", "Max (n, long)")) == f"{NEVER}, if {SHORT_AXES}"

@@ -221,7 +221,7 @@ def test_promises_and_sizes_are_in_the_headline() -> None:
     assert found.proven
     assert str(found).startswith("proven the same, for N = 1, which the second model has fixed")
     wide = parse(other_text := "g (float[N, 4] x) => (float[A, B] y) { y = Abs (x) }")
-    assert "if N >= 2" in str(prove(wide, parse(other_text), given=[InputClause("N", ">=", 2)]))
+    assert "if N >= 2" in str(prove(wide, parse(other_text), clauses=[InputClause("N", ">=", 2)]))
 
 
 def test_external_data_are_known_by_their_bytes(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def test_a_box_written_by_hand_is_refuted_where_the_rows_overlap() -> None:
 def test_a_box_written_by_hand_is_proven_where_they_do_not() -> None:
     one, other = parse(BOX), parse(BOX_BY_HAND)
     given = [InputClause("T", ">=", 2)]
-    found = prove(one, other, replay=replayed(one, other), given=given)
+    found = prove(one, other, replay=replayed(one, other), clauses=given)
     assert found.proven, found
     assert "T >= 2" in found.promised
 
@@ -200,7 +200,7 @@ def test_a_bound_of_all_sizes_is_tried(body: str, dim: int | str, least: int) ->
         assert found.kind == "proven for sizes"
         assert f"only for sizes of at least {least}" in str(found)
         bounds = [InputClause(name, ">=", least) for name in ("N", "M")]
-        assert prove(one, other, given=bounds).proven
+        assert prove(one, other, clauses=bounds).proven
 
 
 def test_random_models_are_not_judged() -> None:

@@ -42,7 +42,7 @@ def check_named(sources: Iterable[Path], fix: Fix) -> None:
 
 def leave_out(asked: Inquiry) -> tuple[str, ...]:
     """Ask about a model without the names of ``fix`` that it lacks; return these names."""
-    fix = asked.settings.given["fix"]
+    fix = asked.settings.options["fix"]
     known = FixedSizes.named(asked.opened.model, fix)
     lacking = tuple(name for name in fix or () if name not in known)
     if lacking:

@@ -132,7 +132,7 @@ def add_inputs(command: Arguments, otherwise: str = "without this option, they a
     )
 
 
-def given_inputs(args: argparse.Namespace, model: Any) -> dict[str, np.ndarray]:
+def input_arguments(args: argparse.Namespace, model: Any) -> dict[str, np.ndarray]:
     """Return the arrays that --input names, for the inputs of a model."""
     from onnx_scatterx.files import load
     from onnx_scatterx.runtime import read_arrays
@@ -236,7 +236,7 @@ def paths_of(models: list[str]) -> str | list[Path]:
     return [p for m in map(Path, models) for p in (models_in(m) if m.is_dir() else [m])]
 
 
-def given_model(model: str) -> str | onnx.ModelProto:
+def model_argument(model: str) -> str | onnx.ModelProto:
     """Return a path, or for ``-`` the model that is read from stdin."""
     if model != STREAM:
         return model
@@ -247,11 +247,11 @@ def given_model(model: str) -> str | onnx.ModelProto:
     return parsed(sys.stdin.buffer.read(), "stdin")
 
 
-def given_models(*models: str) -> list[str | onnx.ModelProto]:
+def model_arguments(*models: str) -> list[str | onnx.ModelProto]:
     """Return several models; one of them may come from stdin."""
     if models.count(STREAM) > 1:
         raise ScatterXError("-: only one model can come from stdin")
-    return [given_model(model) for model in models]
+    return [model_argument(model) for model in models]
 
 
 class Destination:

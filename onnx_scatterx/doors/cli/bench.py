@@ -10,8 +10,8 @@ from onnx_scatterx.doors.cli.arguments import (
     add_json,
     add_session,
     add_sizes,
-    given_inputs,
-    given_models,
+    input_arguments,
+    model_arguments,
     reject_unused,
 )
 from onnx_scatterx.doors.cli.output import show_result
@@ -47,13 +47,13 @@ def run(args: argparse.Namespace) -> int:
     """Time models and print the results."""
     from onnx_scatterx.lab import bench
 
-    given = given_models(*args.models)
+    given = model_arguments(*args.models)
     apart = len(set(args.models)) == len(given)  # else equal names are numbered
     targets = args.target.split(",") if args.target else []
     inputs = None
     if args.input:
         reject_unused(args, "with --input", "size", "seed")
-        inputs = given_inputs(args, given[0])
+        inputs = input_arguments(args, given[0])
     if len(args.models) == 1 and not targets:
         raise ScatterXError("one model cannot be compared; add another one, or --target")
     with stages() as tell:

@@ -13,7 +13,7 @@ from onnx_scatterx.doors.cli.arguments import (
     add_json,
     add_model,
     add_sizes,
-    given_inputs,
+    input_arguments,
     reject_unused,
 )
 from onnx_scatterx.doors.cli.output import DONE, NO, print_error, show, show_text
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
     feeds = None
     if args.input:
         reject_unused(args, "with --input", "samples", "size", "seed")
-        feeds = [given_inputs(args, args.model)]
+        feeds = [input_arguments(args, args.model)]
     options = {
         "feeds": feeds,
         "samples": args.samples or 1,

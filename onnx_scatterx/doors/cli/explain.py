@@ -9,7 +9,7 @@ from onnx_scatterx.doors.cli.arguments import (
     add_json,
     add_model,
     add_options,
-    given_model,
+    model_argument,
     read_target,
     settings,
 )
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     from onnx_scatterx.text import as_json
 
     read_target(args)
-    model, width = given_model(args.model), min(terminal_width(), _WIDTH)
+    model, width = model_argument(args.model), min(terminal_width(), _WIDTH)
     with stages() as tell:
         options = {
             "on_progress": tell,

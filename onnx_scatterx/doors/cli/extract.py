@@ -11,7 +11,7 @@ from onnx_scatterx.doors.cli.arguments import (
     add_model,
     add_options,
     destination,
-    given_model,
+    model_argument,
     settings,
 )
 from onnx_scatterx.doors.cli.output import show_result
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
         if args.model != STREAM:
             note_read(args.model, "the input")
         output.claim(writing)
-        model = given_model(args.model)
+        model = model_argument(args.model)
         with stages() as tell:
             part = extract(model, args.node, on_progress=tell, **settings(args))
         writing.check()

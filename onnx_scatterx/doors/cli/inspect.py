@@ -18,8 +18,8 @@ from onnx_scatterx.doors.cli.arguments import (
     add_options,
     add_strict,
     add_verbosity,
-    given_model,
     is_one,
+    model_argument,
     paths_of,
     read_target,
     reject_unused,
@@ -87,7 +87,7 @@ def _inspect(args: argparse.Namespace) -> int:
 
     args.model = args.models[0]
     start = time.perf_counter()
-    model = given_model(args.model)
+    model = model_argument(args.model)
     with stages() as tell:
         chosen = Settings.of(**settings(args))
         with Inquiry.about(model, chosen, Observer(tell)) as asked:

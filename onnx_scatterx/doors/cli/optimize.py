@@ -20,8 +20,8 @@ from onnx_scatterx.doors.cli.arguments import (
     add_strict,
     add_verbosity,
     destination,
-    given_model,
     is_one,
+    model_argument,
     read_target,
     reject_unused,
     settings,
@@ -127,7 +127,7 @@ def _optimize(args: argparse.Namespace, output: Destination) -> int:
             note_read(source, "the input")
         output.claim(writing)
         read_target(args)
-        model = given_model(source)
+        model = model_argument(source)
         report = report_path(args.report, writing)
         is_page = report is not None and report.suffix == ".html"
         advises = args.advice or is_page or not (args.json or args.quiet)

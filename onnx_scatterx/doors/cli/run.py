@@ -14,7 +14,7 @@ from onnx_scatterx.doors.cli.arguments import (
     add_model,
     add_session,
     add_sizes,
-    given_model,
+    model_argument,
     reject_unused,
 )
 from onnx_scatterx.doors.cli.output import show, show_text
@@ -62,7 +62,7 @@ def _run(args: argparse.Namespace, writing: Writing) -> list[dict[str, np.ndarra
 
     saved: list[dict[str, np.ndarray]] = []
     tables: list[dict[str, object]] = []
-    model = given_model(args.model)
+    model = model_argument(args.model)
     with opened_model(model, threads=args.threads, library=args.library) as opened:
         given = read_arrays(args.input, {i.name for i in (*opened.inputs, *opened.overridable)})
         writing.check()  # all files that are read are known only now

@@ -12,8 +12,8 @@ from onnx_scatterx.doors.cli.arguments import (
     add_json,
     add_options,
     checks,
-    given_inputs,
-    given_models,
+    input_arguments,
+    model_arguments,
     reject_unused,
 )
 from onnx_scatterx.doors.cli.output import DONE, FAILED, NO, print_error, show_result
@@ -44,10 +44,10 @@ def run(args: argparse.Namespace) -> int:
     """Compare two models, and say whether they are the same."""
     if args.effort != 1 and not args.prove:
         raise ScatterXError("--effort changes nothing unless --prove is given")
-    before, after = given_models(args.before, args.after)
+    before, after = model_arguments(args.before, args.after)
     more: dict[str, Any] = {"rtol": args.rtol, "atol": args.atol}
     if args.input:
-        more["feeds"] = [given_inputs(args, before)]
+        more["feeds"] = [input_arguments(args, before)]
         if args.samples is None:
             reject_unused(args, "with --input alone, without --samples", "seed")
             more["samples"] = 0

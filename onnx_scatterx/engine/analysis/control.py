@@ -97,11 +97,11 @@ def scan(interpreter: Interpreter, call: Call, scope: Scope) -> list[TensorValue
     states = [i or TensorValue(None, None) for i in call.inputs[: len(call.inputs) - count]]
     axes = call.integers("scan_input_axes") or [0] * count
     rows = []
-    for given, axis in zip(call.inputs[len(states) :], axes, strict=True):
-        shape = None if given is None else given.shape
+    for x, axis in zip(call.inputs[len(states) :], axes, strict=True):
+        shape = None if x is None else x.shape
         if shape is not None:
             shape = tuple(d for i, d in enumerate(shape) if i != axis % len(shape))
-        rows.append(TensorValue(None if given is None else given.dtype, shape))
+        rows.append(TensorValue(None if x is None else x.dtype, shape))
     invariant, results = _invariant(interpreter, body, [], states, rows, scope)
     outputs = [TensorValue(c.dtype, c.shape) for c in invariant]
     return outputs + [TensorValue(r.dtype, None) for r in results[len(invariant) :]]
@@ -111,22 +111,22 @@ def sequence_map(interpreter: Interpreter, call: Call, scope: Scope) -> list[Ten
     """Return sequences of the tensors that the body computes, each from tensors of the inputs."""
     (body,) = graphs_of(call.node)
     origin = (scope.visit_id, body)
-    given = [_one_of(x, (origin, i)) for i, x in enumerate(call.inputs)]
-    results = interpreter.body(body, given, scope)
+    elements = [_one_of(x, (origin, i)) for i, x in enumerate(call.inputs)]
+    results = interpreter.body(body, elements, scope)
     # A body's results may differ between tensors, except constants.
     dims = [None if r.shape is None else _constants(r.shape) for r in results]
     return [sequences.any_of(r.dtype, known) for r, known in zip(results, dims, strict=True)]
 
 
-def _one_of(given: TensorValue | None, origin: object) -> TensorValue | None:
+def _one_of(sequence: TensorValue | None, origin: object) -> TensorValue | None:
     """Return a tensor of a sequence; another input is a tensor, and stays one."""
-    if given is None or not sequences.is_sequence(given):
-        return given
-    dims = sequences.dims_of(given)
+    if sequence is None or not sequences.is_sequence(sequence):
+        return sequence
+    dims = sequences.dims_of(sequence)
     if dims is None:
-        return TensorValue(given.dtype, None)
+        return TensorValue(sequence.dtype, None)
     own = [size(f"each.{i}", (origin, i)) if d is None else d for i, d in enumerate(dims)]
-    return TensorValue(given.dtype, tuple(own))
+    return TensorValue(sequence.dtype, tuple(own))
 
 
 def _constants(shape: Shape) -> Dims:

@@ -30,10 +30,10 @@ def called(function: ir.Function, call: Call, scope: Scope) -> Scope:
     attributes: dict[str, ir.Attr | None] = {}
     for name, default in function.attributes.items():
         try:
-            given = call.attribute(name)
+            attribute = call.attribute(name)
         except UnknownAttributeError:
             continue
-        attributes[name] = given or (default if default.value is not None else None)
+        attributes[name] = attribute or (default if default.value is not None else None)
     opsets = operator_sets(function.opset_imports)
     inner = Scope(opsets, scope.facts.assuming(), {}, attributes, function)
     for i, value in enumerate(function.inputs):
@@ -46,17 +46,17 @@ def joined(interpreter: Interpreter, function: ir.Function) -> Scope:
     calls = interpreter.calls.get(function.identifier(), [])
     attributes: dict[str, ir.Attr | None] = {}
     for name, default in function.attributes.items():
-        given: list[ir.Attr | None] = []
+        values: list[ir.Attr | None] = []
         for _, node, bound in calls:
             attribute = node.attributes.get(name)
             if attribute is not None and attribute.is_ref():
                 attribute = bound.get(attribute.ref_attr_name or "", attribute)
-            given.append(attribute or (default if default.value is not None else None))
+            values.append(attribute or (default if default.value is not None else None))
         if (
-            not any(g is not None and g.is_ref() for g in given)
-            and len(set(map(_comparable, given))) == 1
+            not any(g is not None and g.is_ref() for g in values)
+            and len(set(map(_comparable, values))) == 1
         ):
-            attributes[name] = given[0]
+            attributes[name] = values[0]
     opsets = operator_sets(function.opset_imports)
     scope = Scope(opsets, Facts(), interpreter.values, attributes, function)
     outer = operator_sets(interpreter.model.opset_imports)[""]

@@ -289,8 +289,8 @@ class Interpreter:
             if self.depth > LIMITS.depth:
                 raise TooLargeError(f"{self.depth} bodies in each other")
             budget().charge_part(1)
-            for value, given in zip(graph.inputs, inputs, strict=True):
-                known = given or TensorValue(value.dtype, None)
+            for value, argument in zip(graph.inputs, inputs, strict=True):
+                known = argument or TensorValue(value.dtype, None)
                 inner.values[value] = widened(value, known, inner.visit_id, inner.facts)
             lasted = self._visit(graph, inner)
         except LimitError:

@@ -80,15 +80,15 @@ def _inferred(call: Call) -> list[TensorValue]:
     data: dict[str, onnx.TensorProto] = {}
     proto = onnx.NodeProto(op_type=node.op_type, domain=node.domain)
     proto.attribute.extend(ir.serde.serialize_attribute(a) for a in node.attributes.values())
-    for i, given in enumerate(call.inputs):
-        name = "" if given is None else f"i{i}"
+    for i, x in enumerate(call.inputs):
+        name = "" if x is None else f"i{i}"
         proto.input.append(name)
-        if given is None:
+        if x is None:
             continue
-        if given.dtype is None:
+        if x.dtype is None:
             return unknown
-        types[name] = _type(given, names)
-        known = given.constant
+        types[name] = _type(x, names)
+        known = x.constant
         if (
             known is not None
             and known.size <= LIMITS.inferred_elements
@@ -121,12 +121,12 @@ _NONE = -1  # no rank
 _GRAPHS = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
 
 
-def _type(given: TensorValue, names: dict[str, Term]) -> onnx.TypeProto:
-    assert given.dtype is not None
-    if given.shape is None:
-        return onnx.helper.make_tensor_type_proto(given.dtype.value, None)
+def _type(x: TensorValue, names: dict[str, Term]) -> onnx.TypeProto:
+    assert x.dtype is not None
+    if x.shape is None:
+        return onnx.helper.make_tensor_type_proto(x.dtype.value, None)
     dims: list[int | str] = []
-    for d in given.shape:
+    for d in x.shape:
         constant = d.constant
         if constant is not None and constant >= 1 << 63:
             constant = None  # no tensor has it, and a TypeProto cannot hold it
@@ -137,7 +137,7 @@ def _type(given: TensorValue, names: dict[str, Term]) -> onnx.TypeProto:
         if constant is None:
             names[name] = d
         dims.append(name if constant is None else constant)
-    return onnx.helper.make_tensor_type_proto(given.dtype.value, dims)
+    return onnx.helper.make_tensor_type_proto(x.dtype.value, dims)
 
 
 def _abstract(

@@ -51,10 +51,10 @@ class Budget:
     """
 
     __slots__ = (
-        "given",
+        "limit",
         "memo",
         "part",
-        "part_given",
+        "part_limit",
         "price",
         "question",
         "steps",
@@ -62,8 +62,8 @@ class Budget:
     )
 
     def __init__(self, steps: float) -> None:
-        self.given = self.steps = steps
-        self.part = self.part_given = math.inf  # no part is open
+        self.limit = self.steps = steps
+        self.part = self.part_limit = math.inf  # no part is open
         self.question = math.inf  # no question is open
         self.memo: dict[Any, Any] = {}
         self.unanswered = 0
@@ -99,7 +99,7 @@ class Budget:
         self.price += steps
         self.part -= steps
         if self.part < 0:
-            raise PartSpentError(f"{self.part_given:.0f} steps")
+            raise PartSpentError(f"{self.part_limit:.0f} steps")
 
     def _ask_for(self, steps: int) -> None:
         self.question -= steps
@@ -141,17 +141,17 @@ class Budget:
     def share(self, fraction: float) -> Iterator[None]:
         """Use a fraction of the remaining steps: if it is spent, the rest still remains."""
         before = self.steps
-        self.steps = given = max(before, 0) * fraction
+        self.steps = shared = max(before, 0) * fraction
         try:
             yield
         finally:
             if before < math.inf:
-                self.steps += before - given
+                self.steps += before - shared
 
     def refusal(self, error: Exception) -> Refusal:
         """Return why a scatter is kept whose part ended with a LimitError or RecursionError."""
         if isinstance(error, SpentError):
-            return Refusal(Reason.MODEL_LIMIT, f"{self.given:.0f} steps; --effort 4 allows more")
+            return Refusal(Reason.MODEL_LIMIT, f"{self.limit:.0f} steps; --effort 4 allows more")
         return Refusal(Reason.SCATTER_LIMIT, str(error))
 
 
@@ -165,11 +165,11 @@ class _Part:
 
     def __enter__(self) -> None:
         spending = self.spending
-        self.before = spending.part, spending.part_given, spending.price
-        spending.part = spending.part_given = self.steps
+        self.before = spending.part, spending.part_limit, spending.price
+        spending.part = spending.part_limit = self.steps
 
     def __exit__(self, *_: object) -> None:
-        self.spending.part, self.spending.part_given, self.spending.price = self.before
+        self.spending.part, self.spending.part_limit, self.spending.price = self.before
 
 
 _budget: ContextVar[Budget] = ContextVar("budget")
@@ -195,14 +195,14 @@ def of_command(steps: float) -> Iterator[Budget]:
     6
     """
     present = _budget.get(None)
-    if present is not None and present.given < math.inf:
+    if present is not None and present.limit < math.inf:
         yield present
     else:
         with own_budget(steps) as made:
             yield made
 
 
-def of_scatter(work: Callable[[], T], price: int = 0) -> T | Refusal:
+def of_scatter(compute: Callable[[], T], price: int = 0) -> T | Refusal:
     """Return the result of some work, or a refusal if it takes more steps than a scatter may.
 
     ``price`` are steps that it takes at least.
@@ -212,14 +212,14 @@ def of_scatter(work: Callable[[], T], price: int = 0) -> T | Refusal:
         with spending.of_part(LIMITS.scatter_steps):
             if price:
                 spending.charge_part(price)
-            return work()
+            return compute()
     except (LimitError, RecursionError) as error:
         return spending.refusal(error)
 
 
-def within_limits(work: Callable[[], T | None], otherwise: T | None = None) -> T | None:
+def within_limits(compute: Callable[[], T | None], otherwise: T | None = None) -> T | None:
     """Return the result of some work, or another if it takes more steps than a scatter may."""
-    result = of_scatter(work)
+    result = of_scatter(compute)
     return otherwise if isinstance(result, Refusal) else result
 
 

@@ -13,7 +13,7 @@ from onnx_scatterx.faces import face
 
 if TYPE_CHECKING:
     from onnx_scatterx.engine.device.costs import Costs as Costs
-    from onnx_scatterx.engine.device.costs import Work as Work
+    from onnx_scatterx.engine.device.costs import Traffic as Traffic
     from onnx_scatterx.engine.device.costs import check_sizes as check_sizes
     from onnx_scatterx.engine.device.costs import costs_of as costs_of
     from onnx_scatterx.engine.device.costs import known_sizes as known_sizes
@@ -31,7 +31,7 @@ else:
     __getattr__, __dir__, __all__ = face(
         __name__,
         {
-            "costs": "Costs Work check_sizes costs_of known_sizes",
+            "costs": "Costs Traffic check_sizes costs_of known_sizes",
             "refused_uses": "is_refused",
             "uses": "Use is_lacked is_of_any_sign use_of",
             "violations": "TakenOut Violation by_reason objections_to violating_nodes",

@@ -101,7 +101,7 @@ class Sizes:
 
 
 KINDS = ("Concat", "Elementwise", "Gather", "Pad", "ScatterX", "Slice", "Transpose")
-"""The kinds of work that are distinguished."""
+"""The kinds of traffic that are distinguished."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ SERVER = Machine(
 
 
 @dataclass(frozen=True)
-class Work:
+class Traffic:
     """Elements that a node writes: a box of these extents, in runs.
 
     A run is contiguous in the input and in the output: it spans the extents from ``outer`` on.
@@ -153,8 +153,8 @@ class Work:
     outer: int
 
     @classmethod
-    def of(cls, op: str, extents: Shape, outer: int) -> Work:
-        """Return the work of an operator; if it has no kind of its own, it is elementwise."""
+    def of(cls, op: str, extents: Shape, outer: int) -> Traffic:
+        """Return the traffic of an operator; if it has no kind of its own, it is elementwise."""
         return cls(op if op in KINDS else "Elementwise", extents, outer)
 
 
@@ -164,15 +164,15 @@ _STRING = 32  # bytes that ONNX Runtime moves for one
 class Costs(Protocol):
     """A way to compare plans."""
 
-    def weigh(self, nodes: float, work: Sequence[Work], dtype: ir.DataType) -> float:
-        """Return the weight of some nodes that do some work."""
+    def weigh(self, nodes: float, traffic: Sequence[Traffic], dtype: ir.DataType) -> float:
+        """Return the weight of some nodes, and of what they move."""
         ...
 
 
 class NodeCosts:
     """Every node weighs one."""
 
-    def weigh(self, nodes: float, work: Sequence[Work], dtype: ir.DataType) -> float:
+    def weigh(self, nodes: float, traffic: Sequence[Traffic], dtype: ir.DataType) -> float:
         """Return the number of nodes."""
         return nodes
 
@@ -184,10 +184,10 @@ class TimeCosts:
         self.machine = machine
         self.sizes = sizes
 
-    def weigh(self, nodes: float, work: Sequence[Work], dtype: ir.DataType) -> float:
-        """Return the nanoseconds of some nodes that do some work."""
+    def weigh(self, nodes: float, traffic: Sequence[Traffic], dtype: ir.DataType) -> float:
+        """Return the nanoseconds of some nodes, and of what they move."""
         total = nodes * self.machine.launch
-        for w in work:
+        for w in traffic:
             size = self.sizes.product(w.extents) * _size(dtype)
             total += self.machine.time(w.kind, size, self.sizes.product(w.extents[: w.outer]))
         return total

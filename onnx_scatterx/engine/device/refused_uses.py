@@ -27,8 +27,8 @@ def is_refused(use: Use, refused: RefusedUse) -> bool:
     >>> is_refused(pad, RefusedUse(uneven=True)), is_refused(pad, RefusedUse(ranks=frozenset({3})))
     (True, False)
     """
-    given = ((name, getattr(refused, name)) for name in _FACTS)
-    said = ((_FACTS[name], value) for name, value in given if value is not None)
+    wanted = ((name, getattr(refused, name)) for name in _FACTS)
+    said = ((_FACTS[name], value) for name, value in wanted if value is not None)
     return all(fact(use, value) for fact, value in said) and all(
         _value_of(use, name) in values for name, values in refused.attributes
     )
@@ -40,8 +40,8 @@ def _has_type(use: Use, types: frozenset[str]) -> bool:
 
 def _has_index_type(use: Use, types: frozenset[str]) -> bool:
     places = OPERATORS[use.op_type].sizes or (OPERATORS[use.op_type].signed_input,)
-    given = _input(use, next(iter(places)))
-    return given is not None and given.dtype is not None and given.dtype.name.lower() in types
+    tensor = _input(use, next(iter(places)))
+    return tensor is not None and tensor.dtype is not None and tensor.dtype.name.lower() in types
 
 
 def _has_scalars(use: Use, wanted: bool) -> bool:
@@ -62,12 +62,12 @@ def _names_axes(use: Use, least: int) -> bool:
 
 
 def _has_step(use: Use, steps: frozenset[int]) -> bool:
-    given = _input(use, 4)
-    if given is None:
+    tensor = _input(use, 4)
+    if tensor is None:
         return 1 in steps
-    if given.constant is None:
+    if tensor.constant is None:
         return True
-    return any(max(int(s), -1) in steps for s in given.constant.ravel())
+    return any(max(int(s), -1) in steps for s in tensor.constant.ravel())
 
 
 def _begins_last(use: Use, wanted: bool) -> bool:
@@ -118,15 +118,15 @@ def _has_computed(use: Use, names: frozenset[str]) -> bool:
 
 def _has_whole(use: Use, names: frozenset[str]) -> bool:
     result = use.outputs[0].shape if use.outputs else None
-    given = [_input(use, i) for i in _places(use, names)]
-    shapes = [t.shape for t in given if t is not None]
+    tensors = [_input(use, i) for i in _places(use, names)]
+    shapes = [t.shape for t in tensors if t is not None]
     return result is None or any(shape is None or shape == result for shape in shapes)
 
 
 def _has_ranks(use: Use, rank_of: tuple[tuple[str, frozenset[int]], ...]) -> bool:
     for name, ranks in rank_of:
-        given = [_input(use, i) for i in _places(use, frozenset({name}))]
-        if not any(t is not None and (t.rank is None or t.rank in ranks) for t in given):
+        tensors = [_input(use, i) for i in _places(use, frozenset({name}))]
+        if not any(t is not None and (t.rank is None or t.rank in ranks) for t in tensors):
             return False
     return True
 
@@ -156,8 +156,8 @@ def _input(use: Use, i: int) -> TensorValue | None:
 
 def _is_constant(use: Use, i: int) -> bool:
     """Return whether an input is a constant, or follows from constants: every compiler folds it."""
-    given = _input(use, i)
-    known = given is not None and given.constant is not None
+    tensor = _input(use, i)
+    known = tensor is not None and tensor.constant is not None
     return known or (i < len(use.is_constant) and use.is_constant[i])
 
 
@@ -166,7 +166,7 @@ def _places(use: Use, names: frozenset[str]) -> list[int]:
     if not onnx.defs.has(use.op_type):
         return []
     inputs = onnx.defs.get_schema(use.op_type).inputs
-    return [i for i, given in enumerate(inputs) if given.name in names]
+    return [i for i, parameter in enumerate(inputs) if parameter.name in names]
 
 
 def _value_of(use: Use, name: str) -> Any:

@@ -77,10 +77,10 @@ class Use:
     @property
     def makes_size(self) -> bool:
         """Whether a size of an output is known only at run time, and no size of an input is."""
-        given = [t for t in self.inputs if t is not None]
+        known = [t for t in self.inputs if t is not None]
         if self.counts_promised:
             return True
-        read, made = (map(size_name, _leaves(tensors)) for tensors in (given, self.outputs))
+        read, made = (map(size_name, _leaves(tensors)) for tensors in (known, self.outputs))
         return None in made and None not in read
 
     @property
@@ -111,8 +111,8 @@ class Use:
 
 def is_lacked(node: ir.Node, target: Target) -> bool:
     """Return whether a target has no operator of a scatter or gather, or runs the node slowly."""
-    given = node.attributes.get("reduction")
-    reduction = "none" if given is None or given.is_ref() else given.as_string()
+    attribute = node.attributes.get("reduction")
+    reduction = "none" if attribute is None or attribute.is_ref() else attribute.as_string()
     return target.lacks(node.op_type, node.outputs[0].dtype, reduction)
 
 
@@ -234,8 +234,8 @@ def is_of_any_sign(node: ir.Node) -> bool:
 
 def _count(use: Use) -> float:
     """Return how many elements a TopK may find."""
-    given = use.inputs[1] if len(use.inputs) > 1 else None
-    count = None if given is None else given.scalar
+    tensor = use.inputs[1] if len(use.inputs) > 1 else None
+    count = None if tensor is None else tensor.scalar
     return math.inf if count is None else use.facts.interval(count)[1]
 
 

@@ -215,9 +215,9 @@ def _in_shape(target: Term, old: Shape, new: Shape) -> Term | None:
     return moved.index_map.at({d + _APART: coord(d) for d in range(len(new))})
 
 
-def lifted(work: Callable[[], T]) -> T | Refusal:
+def lifted(compute: Callable[[], T]) -> T | Refusal:
     """Return a node in canonical form, or why it has none."""
     try:
-        return attempt(work)
+        return attempt(compute)
     except UnknownAttributeError as error:
         return Refusal(Reason.UNKNOWN_ATTRIBUTE, str(error))

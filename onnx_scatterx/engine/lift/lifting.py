@@ -119,11 +119,11 @@ def _operator(call: Call) -> str:
 def _check_value(call: Call, name: str, values: Collection[str]) -> None:
     """Refuse a node with a value of an attribute that ONNX does not define."""
     try:
-        given = call.string(name, "")
+        value = call.string(name, "")
     except UnknownAttributeError:
         return  # the callers of the function differ
-    fault = f"{name} = {given!r} is not one of {', '.join(values)}"
-    refuse_unless(call.attribute(name) is None or given in values, Reason.INVALID, fault)
+    fault = f"{name} = {value!r} is not one of {', '.join(values)}"
+    refuse_unless(call.attribute(name) is None or value in values, Reason.INVALID, fault)
 
 
 def _access(
@@ -217,7 +217,7 @@ def _tensor_scatter(call: Call, data: TensorValue) -> Reading:
 class Gather(Access):
     """A node that reads, in canonical form: ``output[I] = data[T(I)]``.
 
-    ONNX Runtime reads no index if one of the ``checked_dims`` of the output is empty. ``given`` is
+    ONNX Runtime reads no index if one of the ``checked_dims`` of the output is empty. ``stored`` is
     T as the index tensor has it: a negative number counts from the end.
     """
 
@@ -225,11 +225,11 @@ class Gather(Access):
     tensor_role: ClassVar[str] = "output"
 
     checked_dims: tuple[int, ...]
-    given: tuple[Term, ...]
+    stored: tuple[Term, ...]
 
-    def is_given_from_start(self, axis: int) -> bool:
+    def counts_from_start(self, axis: int) -> bool:
         """Return whether it is proven that no number of the index tensor counts from the end."""
-        return self.facts.is_nonnegative(self.given[axis])
+        return self.facts.is_nonnegative(self.stored[axis])
 
 
 def is_gather(node: ir.Node, among: Collection[str] = READS) -> bool:
@@ -264,4 +264,4 @@ def _lift_read(call: Call) -> Gather:
     # ONNX Runtime's Gather of strings may return empty ones, so it is not a move.
     moves = op != "Gather" or access.dtype != ir.DataType.STRING
     refuse_unless(moves, Reason.NO_KERNEL, "Gather of string")
-    return Gather(**vars(access), checked_dims=tuple(read.checked_dims), given=read.targets)
+    return Gather(**vars(access), checked_dims=tuple(read.checked_dims), stored=read.targets)

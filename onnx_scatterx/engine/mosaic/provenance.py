@@ -98,9 +98,9 @@ class Provenance:
             elif node.domain == "" and node.op_type in MOVES and node in reached:
                 self._within(node, self._move)
 
-    def _within(self, node: ir.Node, work: Callable[[ir.Node], None]) -> None:
+    def _within(self, node: ir.Node, compute: Callable[[ir.Node], None]) -> None:
         """Do the work for a node within its limit; if it is reached, the outputs are sources."""
-        why = of_scatter(partial(work, node), PRICES.move + len(node.inputs))
+        why = of_scatter(partial(compute, node), PRICES.move + len(node.inputs))
         if why is not None and is_scatter(node):
             self.scatters[node] = Lifted(node, None, why)
         elif why is not None:

@@ -41,7 +41,9 @@ def drop_overwritten_updates(job: Job) -> bool:
     return bool(made)
 
 
-DropOverwrittenUpdates = Pass(drop_overwritten_updates, applies=lambda s: s.given["deterministic"])
+DropOverwrittenUpdates = Pass(
+    drop_overwritten_updates, applies=lambda s: s.options["deterministic"]
+)
 
 
 def _in_graph(context: GraphContext) -> list[ir.Node]:

@@ -164,7 +164,7 @@ class Job:
     def analyses(self) -> Analyses:
         """What is known of the model."""
         self.observer.stage("analysing")
-        distrust = self.settings.given["distrust_dims"]
+        distrust = self.settings.options["distrust_dims"]
         return Analyses(self.model, self.assumed, distrust_dims=distrust)
 
     def proven(self) -> Mapping[ir.Value, TensorValue]:
@@ -264,7 +264,7 @@ class Job:
 
     def is_chosen(self, step: str) -> bool:
         """Return whether the user chose a pass, or chose none."""
-        chosen = self.settings.given["passes"]
+        chosen = self.settings.options["passes"]
         return chosen is None or step in chosen
 
     def contexts(self) -> Iterator[GraphContext]:
@@ -282,7 +282,7 @@ class Job:
                 self.target if graph is self.model.graph else self.target.inside(),
                 self.costs,
                 self.note_planned,
-                self.settings.given["last_bits"],
+                self.settings.options["last_bits"],
                 outer=outer,
             )
 

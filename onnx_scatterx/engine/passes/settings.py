@@ -74,12 +74,12 @@ def rules_of(target: Target, rules: Sequence[Rule], *, asked: bool) -> tuple[Rul
 class Settings:
     """How to optimize: the options, checked and read.
 
-    ``given`` are the options as they were given, by their names, with the defaults of all others.
+    ``options`` are those of the caller, by their names, with the defaults of all others.
     """
 
     target: Target
     rules: tuple[Rule, ...]
-    given: Options
+    options: Options
     assumed: tuple[Clause, ...] = ()
 
     @classmethod
@@ -87,30 +87,30 @@ class Settings:
         """Return the checked options of the public functions, or raise ScatterXError."""
         for name in options.keys() - DEFAULTS.keys():
             raise TypeError(f"there is no option {name!r}{did_you_mean(name, DEFAULTS)}")
-        given: Options = {**DEFAULTS, **options}
+        chosen: Options = {**DEFAULTS, **options}
         for name, (kinds, what) in _KINDS.items():
-            value: object = given[name]  # type: ignore[literal-required]
+            value: object = chosen[name]  # type: ignore[literal-required]
             if not isinstance(value, kinds):
                 raise ScatterXError(f"{name} is {what}, not {reprlib.repr(value)}")
-        if not 0 < given["effort"] < math.inf:
-            raise ScatterXError(f"effort {given['effort']}: this is not a number above 0")
-        target, rules, opset = target_of(given["target"]), given["rules"], given["opset"]
+        if not 0 < chosen["effort"] < math.inf:
+            raise ScatterXError(f"effort {chosen['effort']}: this is not a number above 0")
+        target, rules, opset = target_of(chosen["target"]), chosen["rules"], chosen["opset"]
         if opset is not None:
             check_opset(opset)
             newest, name = target.max_opset or opset, target.name
             if opset > newest:
                 raise ScatterXError(f"operator set {opset}: the target {name} reads up to {newest}")
         applied = rules_of(target, chosen_rules(rules), asked=rules is not None)
-        return cls(target, applied, given, read_clauses(given["assume"]))
+        return cls(target, applied, chosen, read_clauses(chosen["assume"]))
 
     def but(self, **options: Unpack[Options]) -> Settings:
         """Return the settings with some other options.
 
-        >>> Settings.of(assume="n <= 8").but(gathers=True).options()
+        >>> Settings.of(assume="n <= 8").but(gathers=True).arguments()
         ('--gathers', "--assume 'n <= 8'")
         """
-        given: Options = {**self.given, "target": self.target, **options}
-        return Settings.of(**given)
+        chosen: Options = {**self.options, "target": self.target, **options}
+        return Settings.of(**chosen)
 
     @property
     def as_is(self) -> bool:
@@ -119,7 +119,7 @@ class Settings:
         >>> Settings.of(target="qnn", passes=["CheckTarget"]).as_is
         True
         """
-        passes, opset = self.given["passes"], self.given["opset"]
+        passes, opset = self.options["passes"], self.options["opset"]
         return passes is not None and set(passes) == CHECKS and opset is None
 
     @property
@@ -135,22 +135,24 @@ class Settings:
             for op in READS
             if not target.has(op) or not target.limits_of(op).constant or target.limits_of(op).slow
         }
-        return READS if self.given["gathers"] else frozenset(lacking)
+        return READS if self.options["gathers"] else frozenset(lacking)
 
     def fixed_in(self, model: ir.Model) -> FixedSizes:
         """Return the sizes that are fixed in a model."""
-        return FixedSizes.of(model, self.given["fix"], distrust_dims=self.given["distrust_dims"])
+        return FixedSizes.of(
+            model, self.options["fix"], distrust_dims=self.options["distrust_dims"]
+        )
 
     @property
     def size_hint(self) -> Mapping[str, int]:
         """The usual values of symbolic sizes."""
-        return self.given["size_hint"] or {}
+        return self.options["size_hint"] or {}
 
-    def options(self) -> tuple[str, ...]:
-        """Return the settings besides the target, as options of the command line.
+    def arguments(self) -> tuple[str, ...]:
+        """Return the settings besides the target, as arguments of the command line.
 
-        >>> Settings.of(target="qnn", rules=["view"], assume="n <= 8", gathers=True).options()
+        >>> Settings.of(target="qnn", rules=["view"], assume="n <= 8", gathers=True).arguments()
         ('--rules view', '--gathers', "--assume 'n <= 8'")
         """
-        said = {**self.given, "target": "scatterx", "assume": self.assumed or None}
+        said = {**self.options, "target": "scatterx", "assume": self.assumed or None}
         return tuple(map(shlex.join, command_words(said)))

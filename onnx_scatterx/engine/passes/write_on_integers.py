@@ -84,8 +84,8 @@ class _Candidate(NamedTuple):
     def results(self) -> dict[ir.Value, None]:
         """The integers that readers behind the write need."""
         ends = [end.inputs[0] for end in self.write.ends]
-        given_out = [v for v in self.write.outputs if v.is_graph_output()]
-        return {self.integers.of(v): None for v in (*ends, *given_out) if v is not None}
+        is_output = [v for v in self.write.outputs if v.is_graph_output()]
+        return {self.integers.of(v): None for v in (*ends, *is_output) if v is not None}
 
     def is_better_on_floats(self, kept: set[ir.Node]) -> bool:
         """Return whether a scatter is kept on integers, and removed on floats."""

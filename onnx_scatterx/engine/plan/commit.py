@@ -188,8 +188,8 @@ class Outcome:
         replace_uses(value, result)
         w.replaced[value] = result
         # Subgraphs that read it come later, and may use the abstract value.
-        given = known if tensor is None else TensorValue.of_tensor(tensor)
-        self.gives_more |= scope.values.setdefault(result, given).says_more_than(known)
+        written = known if tensor is None else TensorValue.of_tensor(tensor)
+        self.gives_more |= scope.values.setdefault(result, written).says_more_than(known)
         return True
 
 

@@ -15,7 +15,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import Scope
 from onnx_scatterx.engine.budget import PRICES, budget
-from onnx_scatterx.engine.device import Costs, Work
+from onnx_scatterx.engine.device import Costs, Traffic
 from onnx_scatterx.engine.mosaic import Constants, View
 from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, Rule, cheapest
 from onnx_scatterx.engine.quantizers import GraphValues, reason_to_keep
@@ -113,18 +113,18 @@ class Planner:
         rule: RegionRule,
         write: Callable[[], ir.Value],
         *parts: Plan,
-        work: Sequence[Work] = (),
+        traffic: Sequence[Traffic] = (),
     ) -> Plan | Refusal:
         """Return a plan of a rule over the plans of its parts, or why it cannot be written.
 
-        ``work`` is that of the rule itself.
+        ``traffic`` is that of the rule itself.
         """
         nodes = self.writer.fragment_of(write)
         if isinstance(nodes, Refusal):
             return nodes
         rules = frozenset[Rule]((rule,)).union(*(p.rules for p in parts))
         own = nodes.cost - sum(p.cost for p in parts)
-        weight = self.costs.weigh(own, work, self.dtype) + sum(p.weight for p in parts)
+        weight = self.costs.weigh(own, traffic, self.dtype) + sum(p.weight for p in parts)
         inputs = tuple(nodes.inputs)
         return Plan(write, cost=nodes.cost, weight=weight, rules=rules, inputs=inputs)
 
@@ -138,8 +138,8 @@ class Planner:
         """
         best = attempt(partial(plan, view))
         for alias in self._existing_views.around(view, region.low, region.high):
-            work = [Work("Transpose", alias.shape, len(alias.shape))] * alias.cost
-            kept = self.costs.weigh(alias.cost, work, self.dtype)
+            traffic = [Traffic("Transpose", alias.shape, len(alias.shape))] * alias.cost
+            kept = self.costs.weigh(alias.cost, traffic, self.dtype)
             if isinstance(best, Plan) and kept >= best.weight:
                 continue
             if not self.numbers.is_available(alias.value):

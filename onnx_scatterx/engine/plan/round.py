@@ -86,7 +86,7 @@ class RewriteRound:
             self._plans[value] = self._within(producer, lambda: self._planned(value))
         return self._plans[value]
 
-    def _within(self, node: ir.Node, work: Callable[[], T]) -> T | Refusal:
+    def _within(self, node: ir.Node, compute: Callable[[], T]) -> T | Refusal:
         """Return what is planned in front of a node, within the limit of one scatter.
 
         If a question about a scatter is given up, this is noted.
@@ -95,7 +95,7 @@ class RewriteRound:
         before = budget().unanswered
         try:
             with self.writer.graph.at(node):
-                return of_scatter(work)
+                return of_scatter(compute)
         finally:
             if budget().unanswered > before:
                 self.provenance.unanswered.add(node)

@@ -9,7 +9,7 @@ from typing import Self
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.device import Work
+from onnx_scatterx.engine.device import Traffic
 from onnx_scatterx.engine.lift import is_gather, is_scatter
 from onnx_scatterx.engine.plan.exclusive import ExclusiveNodes, read_only_by
 from onnx_scatterx.engine.plan.round import RewriteRound
@@ -129,7 +129,7 @@ class ScatterSelection(Selection):
             plan = round_.plan(value)
             return plan.weight if isinstance(plan, Plan) else math.inf
 
-        own = round_.context.costs.weigh(1, [Work.of(node.op_type, shape, len(shape))], dtype)
+        own = round_.context.costs.weigh(1, [Traffic.of(node.op_type, shape, len(shape))], dtype)
         return own + self._cost_of_inputs(node, weight)
 
 

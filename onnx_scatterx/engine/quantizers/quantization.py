@@ -98,11 +98,11 @@ def is_quantizer(node: ir.Node | None, *ops: str) -> bool:
 
 
 def quantization_of(
-    node: ir.Node, arrays: Arrays, given: ir.DataType | None
+    node: ir.Node, arrays: Arrays, read_type: ir.DataType | None
 ) -> Quantization | None:
     """Return the parameters of a quantizer node; None if they are not known, or in blocks.
 
-    ``given`` is the element type of its first input.
+    ``read_type`` is the element type of its first input.
     """
     if not is_quantizer(node, *QUANTIZERS) or any(a.is_ref() for a in node.attributes.values()):
         return None
@@ -118,13 +118,13 @@ def quantization_of(
         return None
     stated = ir.DataType(attribute_of(node, "output_dtype", 0))
     is_quantize = node.op_type == "QuantizeLinear"
-    integers = given
+    integers = read_type
     if is_quantize:
         integers = stated or ir.DataType.UINT8
         integers = integers if zero is None else ir.DataType.from_numpy(zero.dtype)
     elif stated not in (ir.DataType.UNDEFINED, floats):
         return None
-    if integers not in _INTEGERS or floats not in _FLOATS or (is_quantize and given != floats):
+    if integers not in _INTEGERS or floats not in _FLOATS or (is_quantize and read_type != floats):
         return None
     if zero is None:
         zero = np.zeros(scale.size, integers.numpy())

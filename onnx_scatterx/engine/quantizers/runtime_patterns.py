@@ -78,7 +78,7 @@ def _reason_to_keep(node: ir.Node, known: GraphValues) -> FloatReason | None:
         fault = _moved_down(quantizer, known)
         if fault is not None:
             return fault
-    if below and _is_given_out_between(node):
+    if below and _is_output_between(node):
         return FloatReason.MOVED
     return None
 
@@ -142,9 +142,9 @@ def exposed(node: ir.Node, known: GraphValues) -> FloatReason | None:
     while here is not None and not is_quantizer(here, "QuantizeLinear"):
         budget().charge_part(1)
         uses = [use for value in here.outputs for use in value.uses()]
-        given_out = any(value.is_graph_output() for value in here.outputs)
+        is_output = any(value.is_graph_output() for value in here.outputs)
         moved = here is node or is_operator(here, MOVED_PAST)
-        here = uses[0].node if len(uses) == 1 and moved and not given_out else None
+        here = uses[0].node if len(uses) == 1 and moved and not is_output else None
     if here is None:
         return None
     op, inputs = before_moves(node.outputs[0], {})
@@ -182,7 +182,7 @@ def _has_one_scale(node: ir.Node, known: GraphValues) -> bool:
     return scale is not None and scale.size == 1
 
 
-def _is_given_out_between(node: ir.Node) -> bool:
+def _is_output_between(node: ir.Node) -> bool:
     """Return whether an output of the graph is moved further and then quantized."""
 
     def movers(here: ir.Node) -> Iterable[ir.Node]:
@@ -191,7 +191,7 @@ def _is_given_out_between(node: ir.Node) -> bool:
 
     for here in reached([node], movers):
         budget().charge_part(1)
-        given_out = any(value.is_graph_output() for value in here.outputs)
-        if given_out and any(map(quantizers_below, movers(here))):
+        is_output = any(value.is_graph_output() for value in here.outputs)
+        if is_output and any(map(quantizers_below, movers(here))):
             return True
     return False

@@ -20,12 +20,12 @@ def one_output(node: Spelling, known: Known) -> Spelling | str:
     return "its mask has another type" if node.outputs > 1 else node
 
 
-def given_inputs(count: int) -> Respell:
+def without_gaps(count: int) -> Respell:
     """Keep a node with so many inputs, none of them absent."""
 
     def respell(node: Spelling, known: Known) -> Spelling | str:
-        given: list[Operand] = list(node.inputs[:count])
-        complete = len(given) == count and all(v is not None for v in given)
+        read: list[Operand] = list(node.inputs[:count])
+        complete = len(read) == count and all(v is not None for v in read)
         return node if complete else "an input is absent"
 
     return respell

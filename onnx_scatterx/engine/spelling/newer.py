@@ -37,10 +37,10 @@ def parts_as_input(node: Spelling, known: Known) -> Spelling | str:
 
 
 def _listed(node: Spelling, name: str) -> Spelling | str:
-    given = node.value(name, ())
-    if given is None:
+    numbers = node.value(name, ())
+    if numbers is None:
         return REFERS
-    more = [i64(given)] if given else []
+    more = [i64(numbers)] if numbers else []
     return node.changed((*node.inputs[:1], *more), **{name: None})
 
 
@@ -57,8 +57,8 @@ def bounds_as_inputs(node: Spelling, known: Known) -> Spelling | str:
     if starts is None or ends is None or axes is None:
         return REFERS
     more = [i64(axes)] if axes else []
-    given = (*node.inputs[:1], i64(starts), i64(ends), *more)
-    return node.changed(given, starts=None, ends=None, axes=None)
+    inputs = (*node.inputs[:1], i64(starts), i64(ends), *more)
+    return node.changed(inputs, starts=None, ends=None, axes=None)
 
 
 def count_as_input(node: Spelling, known: Known) -> Spelling | str:
@@ -81,14 +81,14 @@ def pads_as_inputs(node: Spelling, known: Known) -> Spelling | str:
     pads, value = node.value("pads", None), node.value("value", 0.0)
     if pads is None or value is None:
         return REFERS
-    given: list[Operand] = [*node.inputs[:1], i64(pads)]
+    inputs: list[Operand] = [*node.inputs[:1], i64(pads)]
     # The default is 0.0; a value of -0.0 is written.
     if np.float32(value).view(np.uint32) != 0 and node.value("mode", "constant") != "edge":
         kind = _kind(node.inputs[0], known)
         if kind is None:
             return TYPE
-        given.append(np.asarray(np.float32(value)).astype(kind))
-    return node.changed(given, pads=None, value=None)
+        inputs.append(np.asarray(np.float32(value)).astype(kind))
+    return node.changed(inputs, pads=None, value=None)
 
 
 def limits_as_inputs(node: Spelling, known: Known) -> Spelling | str:
@@ -266,8 +266,8 @@ def default_axes(node: Spelling, known: Known) -> Spelling | str:
 
     ONNX Runtime expands the newer version, and within a function it loses the default.
     """
-    given = node.attributes.get("axes", ints("axes", [0, 2, 3]))
-    return node.changed(node.inputs, axes=given)
+    axes = node.attributes.get("axes", ints("axes", [0, 2, 3]))
+    return node.changed(node.inputs, axes=axes)
 
 
 def no_kernel(node: Spelling, known: Known) -> Spelling | str:

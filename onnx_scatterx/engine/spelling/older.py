@@ -34,10 +34,10 @@ def axes_as_attribute(node: Spelling, known: Known) -> Spelling | str:
     """Write the axes as an attribute; without it, all axes are reduced."""
     axes = np.zeros(0, np.int64)
     if len(node.inputs) > 1 and node.inputs[1] is not None:
-        given = known.array(node.inputs[1])
-        if given is None:
+        stored = known.array(node.inputs[1])
+        if stored is None:
             return _COMPUTED
-        axes = given
+        axes = stored
     if axes.size == 0 and node.value("noop_with_empty_axes", 0) != 0:
         return "it reduces no axis"
     attribute = ir.AttrInt64s("axes", axes.ravel().tolist()) if axes.size else None
@@ -128,11 +128,11 @@ def listed(node: Spelling, known: Known) -> Spelling | str:
     """Write the axes, or the sizes of the parts, as an attribute."""
     if len(node.inputs) < 2 or node.inputs[1] is None:
         return node.changed(node.inputs[:1])
-    given = known.array(node.inputs[1])
-    if given is None or (node.op_type != "Split" and not given.size):
+    array = known.array(node.inputs[1])
+    if array is None or (node.op_type != "Split" and not array.size):
         return _COMPUTED
     name = "split" if node.op_type == "Split" else "axes"
-    return node.changed(node.inputs[:1], **{name: ir.AttrInt64s(name, given.ravel().tolist())})
+    return node.changed(node.inputs[:1], **{name: ir.AttrInt64s(name, array.ravel().tolist())})
 
 
 def last_axis(node: Spelling, known: Known) -> Spelling | str:
@@ -180,23 +180,23 @@ def one_value(node: Spelling, known: Known) -> Spelling | str:
     """Write the value as a tensor."""
     if len(node.attributes) != 1:
         return "it has several values"
-    (given,) = node.attributes.values()
-    tensor = constant(ir.Node("", "Constant", [], [given]).outputs[0], ())
-    if tensor is None or given.name == "value":
+    (attribute,) = node.attributes.values()
+    tensor = constant(ir.Node("", "Constant", [], [attribute]).outputs[0], ())
+    if tensor is None or attribute.name == "value":
         return node
-    return node.changed([], value=ir.AttrTensor("value", tensor), **{given.name: None})
+    return node.changed([], value=ir.AttrTensor("value", tensor), **{attribute.name: None})
 
 
 def attributes(node: Spelling, names: str, known: Known) -> Spelling | str:
     """Write the inputs after the first as attributes of integers; an absent input has none."""
-    given: dict[str, ir.Attr] = {}
+    found: dict[str, ir.Attr] = {}
     for index, name in enumerate(names.split(), start=1):
         if node.input(index) is not None:
             array = known.array(node.input(index))
             if array is None:
                 return f"its {name} are computed when the model runs"
-            given[name] = ints(name, array.ravel())
-    return node.changed(node.inputs[:1], **given)
+            found[name] = ints(name, array.ravel())
+    return node.changed(node.inputs[:1], **found)
 
 
 def pads(node: Spelling, known: Known) -> Spelling | str:
@@ -213,17 +213,17 @@ def pads(node: Spelling, known: Known) -> Spelling | str:
 
 def limits(node: Spelling, known: Known) -> Spelling | str:
     """Write the limits of a Clip as attributes."""
-    given: dict[str, ir.Attr] = {}
+    found: dict[str, ir.Attr] = {}
     for index, name in enumerate(("min", "max"), start=1):
         if node.input(index) is None:
             continue
         array = known.array(node.input(index))
         if array is None or array.size != 1 or not _fits(float(array.ravel()[0])):
             return "its limits are computed when the model runs, or do not fit an attribute"
-        given[name] = ir.AttrFloat32(name, float(array.ravel()[0]))
-    if len(given) == 2 and given["min"].value > given["max"].value:
+        found[name] = ir.AttrFloat32(name, float(array.ravel()[0]))
+    if len(found) == 2 and found["min"].value > found["max"].value:
         return "its limits are in the wrong order"
-    return node.changed(node.inputs[:1], **given)
+    return node.changed(node.inputs[:1], **found)
 
 
 def _fits(number: float) -> bool:
@@ -250,18 +250,18 @@ def count(node: Spelling, known: Known) -> Spelling | str:
 
 def axis(node: Spelling, known: Known) -> Spelling | str:
     """Write the axis of a DFT as an attribute."""
-    given = known.array(node.input(2)) if node.input(2) is not None else np.array(-2)
+    array = known.array(node.input(2)) if node.input(2) is not None else np.array(-2)
     shape = known.shape(node.inputs[0])
-    if given is None or given.size != 1 or (shape is None and given < 0):
+    if array is None or array.size != 1 or (shape is None and array < 0):
         return _COMPUTED
-    number = int(given.ravel()[0])
+    number = int(array.ravel()[0])
     number += len(shape) if number < 0 and shape is not None else 0
     return node.changed(node.inputs[:2], axis=ir.AttrInt64("axis", number))
 
 
 def counted_axes(node: Spelling, known: Known) -> Spelling | str:
     """Count axes from the front: before set 11, ONNX does not say that they may be negative."""
-    given: dict[str, ir.Attr] = {}
+    found: dict[str, ir.Attr] = {}
     for name in ("axis", "axes"):
         value = node.value(name, 0)
         numbers = value if isinstance(value, (list, tuple)) else [value]
@@ -275,8 +275,8 @@ def counted_axes(node: Spelling, known: Known) -> Spelling | str:
         rank = len(shape) + (len(numbers) if node.op_type == "Unsqueeze" else 0)
         counted = [number + rank if number < 0 else number for number in numbers]
         one = ir.AttrInt64(name, counted[0])
-        given[name] = one if isinstance(value, int) else ints(name, counted)
-    return node.changed(node.inputs, **given)
+        found[name] = one if isinstance(value, int) else ints(name, counted)
+    return node.changed(node.inputs, **found)
 
 
 def asymmetric(node: Spelling, known: Known) -> Spelling | str:

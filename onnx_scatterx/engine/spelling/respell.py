@@ -156,15 +156,15 @@ def _with_parts(
     inputs: list[Operand] = []
     others: dict[int, Spelling] = {}
     for index, part in (*enumerate(after.inputs), *((-1 - i, o) for i, o in after.others.items())):
-        given: Operand | NoSpelling = part
+        operand: Operand | NoSpelling = part
         if isinstance(part, Spelling) and not any(part is old for old in own):
-            given = _with_parts(part, before, there, wanted, known)
-            if isinstance(given, Spelling):
-                given = converted(given, there, wanted, known)
-        if isinstance(given, NoSpelling):
-            return given
+            operand = _with_parts(part, before, there, wanted, known)
+            if isinstance(operand, Spelling):
+                operand = converted(operand, there, wanted, known)
+        if isinstance(operand, NoSpelling):
+            return operand
         if index >= 0:
-            inputs.append(given)
-        elif isinstance(given, Spelling):
-            others[-1 - index] = given
+            inputs.append(operand)
+        elif isinstance(operand, Spelling):
+            others[-1 - index] = operand
     return replace(after, inputs=tuple(inputs), others=others)

@@ -148,7 +148,7 @@ class Term(Polynomial):
         """
         return interval_of(self, lambda a: a.within_axes())
 
-    def interval_given(self, bounds: Callable[[Atom], Interval]) -> Interval:
+    def interval_within(self, bounds: Callable[[Atom], Interval]) -> Interval:
         """Return bounds, given those of the atoms."""
         return interval_of(self, bounds)
 

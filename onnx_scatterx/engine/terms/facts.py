@@ -139,7 +139,7 @@ class Facts:
         """
         return simplify(t, self)
 
-    def memoised(self, key: object, work: Callable[[], T]) -> T:
+    def memoised(self, key: object, compute: Callable[[], T]) -> T:
         """Return the result for a key under these facts, computed if necessary.
 
         A model writes many boxes at the same positions. All results are forgotten when a fact is
@@ -156,7 +156,7 @@ class Facts:
             spending.recall(price)
             return cast("T", recalled)
         before = spending.unanswered, spending.price
-        made = work()
+        made = compute()
         if now == number_of_facts(self.layers) and spending.unanswered == before[0]:
             self._recalled[key] = made, spending.price - before[1]
         return made

@@ -79,19 +79,19 @@ class AbstractValues:
         known_of: Callable[[ir.Value], TensorValue],
     ) -> list[TensorValue]:
         """Return the abstract values of the outputs of a node; ``known_of`` has its inputs'."""
-        given = [None if v is None else known_of(v) for v in inputs]
+        known = [None if v is None else known_of(v) for v in inputs]
         # What is known of a result belongs to equal nodes alone. Other values may share it.
-        read = [(g, None if g in self._made else v) for g, v in zip(given, inputs, strict=True)]
+        read = [(g, None if g in self._made else v) for g, v in zip(known, inputs, strict=True)]
         key = (op, *read, *dtypes, frozen(attributes))
         if key not in self._computed:
-            self._computed[key] = self._results(op, given, dtypes, attributes)
+            self._computed[key] = self._results(op, known, dtypes, attributes)
             self._made.update(self._computed[key])
         return self._computed[key]
 
     def _results(
         self,
         op: str,
-        given: Sequence[TensorValue | None],
+        tensors: Sequence[TensorValue | None],
         dtypes: Sequence[ir.DataType | None],
         attributes: Attributes,
     ) -> list[TensorValue]:
@@ -100,11 +100,11 @@ class AbstractValues:
             for i, d in enumerate(dtypes)
         ]
         scope = self.scope
-        names = [None if g is None else ir.Value(name=f"x{i}") for i, g in enumerate(given)]
+        names = [None if g is None else ir.Value(name=f"x{i}") for i, g in enumerate(tensors)]
         try:
             settings = [attribute(k, v) for k, v in attributes.items()]
             node = ir.Node("", op, names, settings, outputs=outputs)
-            call = scope.call(node, given)
+            call = scope.call(node, tensors)
             pairs = zip(dtypes, outputs_of(call), strict=True)
             return [TensorValue(d or f.dtype, f.shape, f.content) for d, f in pairs]
         except _UNKNOWN:

@@ -126,9 +126,9 @@ def _bound(
     )
     if literal is not None:
         return literal
-    given = numbers.reader.available.similar(exact) if exact.piecewise else []
+    similar = numbers.reader.available.similar(exact) if exact.piecewise else []
     candidates = [(t, False) for t in variants]
-    candidates += [(t, True) for t in given if t not in variants]
+    candidates += [(t, True) for t in similar if t not in variants]
 
     def is_right(t: Term, signed: bool) -> bool:
         # The exact bound lies within the axis; another one may overflow int64.

@@ -115,7 +115,7 @@ class Fragment:
     inputs: dict[ir.Value, None] = field(default_factory=dict)  # values of the graph
     missing: dict[str, None] = field(default_factory=dict)
     too_many_dims: dict[str, None] = field(default_factory=dict)
-    given_rank: int = 0  # the largest rank of a value that was read
+    rank_read: int = 0  # the largest rank of a value that was read
     written: dict[object, ir.Value] = field(default_factory=dict)  # key of a node: its output
     by_output: dict[ir.Value, Step] = field(default_factory=dict)
     placeholders: dict[ir.Value, ir.Value] = field(default_factory=dict)  # what they stand for
@@ -173,9 +173,9 @@ class Fragment:
             node.replace_input_with(i, None)
         self.append(Step(node.op_type, inputs, {}, node.outputs, node))
         if self.known is not None and node.domain == "":
-            given = {name: attribute.value for name, attribute in node.attributes.items()}
+            attributes = {name: attribute.value for name, attribute in node.attributes.items()}
             dtypes = [value.dtype for value in node.outputs]
-            results = self.known.results(node.op_type, inputs, dtypes, given, self.of)
+            results = self.known.results(node.op_type, inputs, dtypes, attributes, self.of)
             self.new_values.update(zip(node.outputs, results, strict=True))
 
     def append(self, step: Step) -> None:
@@ -208,7 +208,7 @@ class Fragment:
     def check_rank(self, op: str, result: TensorValue, most: int | None) -> None:
         """Note a tensor of more dims than the target takes, unless the graph already had one."""
         rank = result.rank
-        if most is not None and rank is not None and rank > max(most, self.given_rank):
+        if most is not None and rank is not None and rank > max(most, self.rank_read):
             self.too_many_dims[f"{op} of rank {rank}"] = None
 
     def read(self, values: Iterable[ir.Value]) -> None:
@@ -216,7 +216,7 @@ class Fragment:
         for value in values:
             self.inputs[value] = None
             if self.known is not None:
-                self.given_rank = max(self.given_rank, self.of(value).rank or 0)
+                self.rank_read = max(self.rank_read, self.of(value).rank or 0)
 
     def note_index(self, value: ir.Value, size: Term, *, from_zero: bool) -> None:
         """Note that the elements of a value are indices of an axis of a size."""

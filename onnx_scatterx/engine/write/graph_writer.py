@@ -149,8 +149,8 @@ class GraphWriter:
         for value in step.outputs:
             value.name = value.name or self.new_name(step.op)
         if step.node is not None:
-            for i, given in enumerate(inputs):
-                step.node.replace_input_with(i, given)
+            for i, read in enumerate(inputs):
+                step.node.replace_input_with(i, read)
             if not is_named:
                 step.node.name = step.node.name or step.outputs[0].name
             step.node.metadata_props.update(self._insertion.metadata)
@@ -196,8 +196,8 @@ class GraphWriter:
             value = ir.Value(type=value.type, shape=value.shape, const_value=tensor)
         value.name = self.new_name("constant")
         if self.constant_nodes:
-            given = [ir.AttrTensor("value", tensor)]
-            self._insert(ir.Node("", "Constant", [], given, outputs=[value], name=value.name))
+            attributes = [ir.AttrTensor("value", tensor)]
+            self._insert(ir.Node("", "Constant", [], attributes, outputs=[value], name=value.name))
         else:
             self._graph.register_initializer(value)
         return value
@@ -241,5 +241,5 @@ class GraphWriter:
 
 def _attributes(node: ir.Node) -> tuple[object, ...]:
     """Return the attributes of a node as a key, as ``frozen`` does."""
-    given = ((name, attribute.value) for name, attribute in node.attributes.items())
-    return tuple((k, tuple(v) if isinstance(v, (list, tuple)) else v) for k, v in given)
+    pairs = ((name, attribute.value) for name, attribute in node.attributes.items())
+    return tuple((k, tuple(v) if isinstance(v, (list, tuple)) else v) for k, v in pairs)

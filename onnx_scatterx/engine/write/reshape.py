@@ -37,8 +37,8 @@ def reshape(
     shape = numbers.shape(target.dims)
     if target.hidden:
         shape = w.node("Abs", [shape], ir.DataType.INT64)
-    given = {"allowzero": 1} if target.allowzero else {}
-    return w.node("Reshape", [x, shape], dtype, **given)
+    attributes = {"allowzero": 1} if target.allowzero else {}
+    return w.node("Reshape", [x, shape], dtype, **attributes)
 
 
 @dataclass(frozen=True)

@@ -46,10 +46,10 @@ class KnownHere(Known):
         return None if shape is None else [dim.constant for dim in shape]
 
 
-def as_given(op: str, inputs: Sequence[ir.Value | None], attributes: Attributes) -> Spelling:
+def newest_spelling(op: str, inputs: Sequence[ir.Value | None], attributes: Attributes) -> Spelling:
     """Return a node as it is given to a writer."""
-    given = {k: attribute(k, v) for k, v in attributes.items()}
-    return Spelling(op, (*inputs,), given)
+    converted = {k: attribute(k, v) for k, v in attributes.items()}
+    return Spelling(op, (*inputs,), converted)
 
 
 def spelled(
@@ -63,7 +63,7 @@ def spelled(
     names, other = (*attributes,), w.also_read_as
     if is_settled(op, w.version, names) and (other is None or is_settled(op, other, names)):
         return None
-    node = as_given(op, inputs, attributes)
+    node = newest_spelling(op, inputs, attributes)
     here = in_set(node, w.version, w.known_here)
     if isinstance(here, NoSpelling):
         because = f": {here.because}" if here.because else ""
@@ -76,7 +76,7 @@ def weight(w: Writer, op: str, x: ir.Value, **attributes: int) -> int:
     """Return how many nodes a node of one input takes in the operator set."""
     if is_settled(op, w.version, (*attributes,)):
         return 1
-    other = in_set(as_given(op, [x], attributes), w.version, w.known_here)
+    other = in_set(newest_spelling(op, [x], attributes), w.version, w.known_here)
     return other.nodes if isinstance(other, Spelling) else 1
 
 

@@ -19,7 +19,7 @@ from onnx_scatterx.engine.write.forms.request import Request
 from onnx_scatterx.engine.write.fragment import Fragment
 from onnx_scatterx.engine.write.graph_writer import GraphWriter
 from onnx_scatterx.engine.write.operators import Operators
-from onnx_scatterx.engine.write.spelled import KnownHere, as_given, check_alike, spelled
+from onnx_scatterx.engine.write.spelled import KnownHere, check_alike, newest_spelling, spelled
 from onnx_scatterx.engine.write.wider import sized, widened
 from onnx_scatterx.graphs import Names
 from onnx_scatterx.operators import KERNELS, WIDER, has_kernel, lacking
@@ -69,16 +69,16 @@ class Writer(Operators):
         return self._fragment
 
     def fragment_of(
-        self, write: Callable[[], ir.Value], *, as_output: bool = False, given_rank: int = 0
+        self, write: Callable[[], ir.Value], *, as_output: bool = False, rank_read: int = 0
     ) -> Fragment | Refusal:
         """Return the nodes that a function writes, or why the target or ONNX Runtime refuses them.
 
         They belong to the insertion point. If ``as_output``, the result gets a name of its own, by
-        an Identity if necessary. The graph has tensors of ``given_rank`` dims already.
+        an Identity if necessary. The graph has tensors of ``rank_read`` dims already.
         """
         outer, at = self._fragment, self.graph.point
         made = Fragment(self.version, self.graph.constants, at, self._known, outer)
-        made.given_rank = given_rank
+        made.rank_read = rank_read
         self._fragment = made
         try:
             result = made.result = write()
@@ -192,7 +192,7 @@ class Writer(Operators):
     ) -> ir.Value:
         """Write a node that is given in the spelling of the operator set, as one of the model."""
         inputs = [v if v is None else self.resolve(v) for v in inputs]
-        check_alike(self, as_given(op, inputs, attributes))
+        check_alike(self, newest_spelling(op, inputs, attributes))
         return self._node(op, inputs, dtype, attributes)
 
     def repeated_node(
@@ -208,13 +208,13 @@ class Writer(Operators):
         """
         op = node.op_type
         inputs = [v if v is None else self.resolve(v) for v in inputs]
-        check_alike(self, as_given(op, inputs, attributes))
+        check_alike(self, newest_spelling(op, inputs, attributes))
         before = self.request(op, node.inputs, dtype, attributes)
         excused = () if before is None else before.use.objections(self.target)
         return self._node(op, inputs, dtype, attributes, excused)
 
     def _spelled(
-        self, spelling: Spelling, dtype: ir.DataType | None, given: Attributes
+        self, spelling: Spelling, dtype: ir.DataType | None, attributes: Attributes
     ) -> ir.Value:
         """Write a node in a spelling of the operator set, after those that compute its inputs."""
         inputs: list[ir.Value | None] = []
@@ -226,7 +226,7 @@ class Writer(Operators):
             else:
                 inputs.append(part)
         values = {name: attribute.value for name, attribute in spelling.attributes.items()}
-        added = {name: value for name, value in values.items() if name not in given}
+        added = {name: value for name, value in values.items() if name not in attributes}
         return self._node(spelling.op_type, inputs, dtype, {**added, **values})
 
     def _node(

@@ -104,17 +104,17 @@ def bench(
             as_file(model, load(model), directory / f"{number}.onnx")
             for number, model in enumerate(named.values())
         ]
-        given, drawn_sizes = inputs, {}
-        if given is None:
+        feeds, drawn_sizes = inputs, {}
+        if feeds is None:
             wanted = _common_sizes(list(named.values()), sizes)
             draw, *_ = valid_draws(first, sizes=wanted, seed=seed, library=registered)
-            given, drawn_sizes = draw.feeds, dict(draw.sizes)
+            feeds, drawn_sizes = draw.feeds, dict(draw.sizes)
         differences, times = setting.time(
-            dict(zip(named, files, strict=True)), given, rounds, seconds, Observer(on_progress)
+            dict(zip(named, files, strict=True)), feeds, rounds, seconds, Observer(on_progress)
         )
         traced: list[tuple[NodeTime, ...]] = [()] * len(files)
         if node_times:
-            traced = [setting.node_times(*pair, given) for pair in zip(named, files, strict=True)]
+            traced = [setting.node_times(*pair, feeds) for pair in zip(named, files, strict=True)]
     timings = zip(named, times.T, differences, traced, strict=True)
     return Benchmark(tuple(Timing(*t) for t in timings), drawn_sizes, threads, ort.__version__)
 

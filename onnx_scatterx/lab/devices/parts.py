@@ -222,11 +222,11 @@ def _typed(model: ir.Model) -> ir.Model:
 
 def _computed(model: ir.Model) -> set[ir.Value]:
     """Return the values of the main graph that depend on an input."""
-    given = set(model.graph.inputs) - set(model.graph.initializers.values())
+    variable = set(model.graph.inputs) - set(model.graph.initializers.values())
     for node in model.graph:
-        if any(value in given for value in read_by(node)):
-            given.update(node.outputs)
-    return given
+        if any(value in variable for value in read_by(node)):
+            variable.update(node.outputs)
+    return variable
 
 
 def _is_float(value: ir.Value) -> bool:

@@ -64,8 +64,8 @@ def _are_near(
     if isinstance(answer, NoReply):
         return False
     arrays = {
-        v: np.asarray(answer[str(v.name)] if given is None else given.numpy(), np.float64)
-        for v, given in known.items()
+        v: np.asarray(answer[str(v.name)] if stored is None else stored.numpy(), np.float64)
+        for v, stored in known.items()
     }
     return all(
         node is not None
@@ -80,7 +80,7 @@ def _choice(value: ir.Value) -> ir.Node | None:
     while node is not None and (described(node).keeps_order or node.op_type == "Cast"):
         value = node.inputs[0] or value
         node = value.producer()
-    if node is None or any(given is None for given in node.inputs):
+    if node is None or any(read is None for read in node.inputs):
         return None
     if described(node).compares:
         return node

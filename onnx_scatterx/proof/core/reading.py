@@ -134,11 +134,11 @@ def read(source: Source, fallback: bool = False) -> Graph:
     data = {i.name: contents(i, beside) for i in graph.initializer}
     fixed = set(data) if model.ir_version < _DEFAULTS_SINCE else set()
     inputs = tuple(declared(i) for i in graph.input if i.name not in fixed)
-    given = {i.name for i in inputs}
+    names = {i.name for i in inputs}
     return Graph(
         inputs,
-        {name: d for name, d in data.items() if name in given},
-        {name: d for name, d in data.items() if name not in given},
+        {name: d for name, d in data.items() if name in names},
+        {name: d for name, d in data.items() if name not in names},
         tuple(node_of(n, versions) for n in graph.node),
         tuple(o.name for o in graph.output),
         tuple(declared(v) for v in (*graph.value_info, *graph.output)),

@@ -91,10 +91,10 @@ def cut(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     if a.rank == 0:
         never(world, "Slice of a scalar")
     starts, ends = required(inputs, 1).elements(), required(inputs, 2).elements()
-    axes_given = optional_numbers(inputs, 3, "axes")
-    axes = list(range(len(starts))) if axes_given is None else axes_given
-    steps_given = optional_numbers(inputs, 4, "steps")
-    steps = [1] * len(starts) if steps_given is None else steps_given
+    stated_axes = optional_numbers(inputs, 3, "axes")
+    axes = list(range(len(starts))) if stated_axes is None else stated_axes
+    stated_steps = optional_numbers(inputs, 4, "steps")
+    steps = [1] * len(starts) if stated_steps is None else stated_steps
     twice = len({axis % max(a.rank, 1) for axis in axes}) < len(axes)
     if not len(starts) == len(ends) == len(axes) == len(steps) or 0 in steps or twice:
         never(world, "Slice with starts, ends, axes and steps that do not fit")

@@ -51,14 +51,14 @@ def candidates(
     target = settings.target
     if (refused or reasons & _OF_SIZES) and not target.static_only:
         yield Change(at_numbers=True, is_last=True)
-    if Reason.COLLIDES in reasons and not settings.given["deterministic"]:
+    if Reason.COLLIDES in reasons and not settings.options["deterministic"]:
         yield Change(deterministic=True)
-    if not READS.isdisjoint(refused) and not settings.given["gathers"]:
+    if not READS.isdisjoint(refused) and not settings.options["gathers"]:
         yield Change(gathers=True)
     if "NonZero" in refused:
         yield from _chosen_rows(settings)
     old = bool(reasons & {Reason.OPSET, Reason.OLD_OPERATOR})
-    if (old or refused) and settings.given["opset"] is None:
+    if (old or refused) and settings.options["opset"] is None:
         there, most = model.opset_imports.get("", 0), target.max_opset or _OPSETS[-1]
         yield from (Change(opset=n, is_last=not old) for n in _OPSETS if there < n <= most)
     if reasons & _DENSE:
@@ -93,7 +93,7 @@ def fixed(whole: Whole) -> Change | None:
 
 def _chosen_rows(settings: Settings) -> Iterator[Change]:
     """Yield the changes that let a function of chosen rows be done for all rows."""
-    last_bits = [] if settings.given["last_bits"] else [Change(last_bits=True)]
+    last_bits = [] if settings.options["last_bits"] else [Change(last_bits=True)]
     yield from last_bits
     if settings.target.work_limit != float("inf"):
         any_work = Change(keys={"work_limit": "inf"}, is_last=True)

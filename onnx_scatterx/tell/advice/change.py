@@ -135,7 +135,7 @@ class Change:
 
     def settings(self, given: Settings) -> Settings:
         """Return the changed settings, given the settings of the user."""
-        chosen = given.given
+        chosen = given.options
         changed = given.but(
             target=self.target(given.target),
             deterministic=chosen["deterministic"] or self.deterministic,

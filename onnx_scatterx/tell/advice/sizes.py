@@ -122,8 +122,8 @@ def _reading(model: ir.Model, settings: Settings, numbers: Mapping[str, int]) ->
     """Return the node that fails at these sizes, or scatters that fill an axis; None if neither."""
     copy = cloned(model)
     try:
-        fix = {**(settings.given["fix"] or {}), **numbers}
-        fixed = FixedSizes.of(copy, fix, distrust_dims=settings.given["distrust_dims"])
+        fix = {**(settings.options["fix"] or {}), **numbers}
+        fixed = FixedSizes.of(copy, fix, distrust_dims=settings.options["distrust_dims"])
         declare_fixed(copy, fixed)
         knowledge = analysis_at(copy, settings, fixed).knowledge
     except ScatterXError as error:  # a size is negative, or contradicts a promise

@@ -42,7 +42,7 @@ def smaller(asked: Inquiry, whole: Whole, report: Report, command: Command) -> t
     """
     if not report.growth:
         return ()
-    target, options = asked.settings.target, asked.settings.given
+    target, options = asked.settings.target, asked.settings.options
     others = BASES if target in BASES.values() else ()
     trials = [(Change(), name) for name in others if name != target.name]
     sizes = fixed(whole)
@@ -55,7 +55,7 @@ def smaller(asked: Inquiry, whole: Whole, report: Report, command: Command) -> t
             given["target"] = name
         with suppress(ScatterXError, LimitError):
             whole.charge(whole.model)
-            other = optimized(asked.given, **given).report
+            other = optimized(asked.unopened, **given).report
             bulk = Bulk.of(other)
             is_whole = all(s.reason is not Reason.MODEL_LIMIT for s in other.scatters)
             if is_whole and bulk < best and not bulk.is_larger:

@@ -93,7 +93,7 @@ class Whole:
 def bounded(model: ir.Model, settings: Settings) -> Iterator[Whole]:
     """Let a block take at most the steps that advice may take, after the model was optimized."""
     spending = budget()
-    whole = Whole(model, settings, spending.given - spending.steps)
+    whole = Whole(model, settings, spending.limit - spending.steps)
     of_nodes = _TIMES * _OPTIMIZED * whole.nodes
     most = max(_TIMES * whole.price + of_nodes, _LEAST) - READ * whole.nodes  # to read it anew
     left = max(spending.steps, 1.0)  # the command's own steps, in which no nodes are counted

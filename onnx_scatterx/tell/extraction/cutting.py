@@ -147,7 +147,7 @@ def extract(
                 removed = () if attributes else private
                 made: Any = part if opened.message is None else to_proto(part)
                 counts = len(part.graph), len(whole.graph)
-                return Part(made, entry, *counts, names, opened.given.source, removed)
+                return Part(made, entry, *counts, names, opened.source.file, removed)
     raise ScatterXError(f"{node}: no part of the model has the same report; send all of it")
 
 

@@ -71,11 +71,11 @@ class _Dims(NamedTuple):
         check(apart, f"{self.names[2]} shares an axis with other dimension numbers")
         apart = self.vector not in self.indices_batching
         check(apart, f"{self.names[3]} has index_vector_dim, {self.vector}")
-        sizes, given = (
+        sizes, stated = (
             [array.shape[d] for d in dims]
             for array, dims in ((data, self.batching), (starts, self.indices_batching))
         )
-        check(sizes == given, f"{self.names[3]} must have the sizes {sizes} in {name}")
+        check(sizes == stated, f"{self.names[3]} must have the sizes {sizes} in {name}")
 
     def axes(
         self, shape: Sequence[int], data_shape: Sequence[int], starts: Integers, *, clamp: bool

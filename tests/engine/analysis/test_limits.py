@@ -132,7 +132,7 @@ def test_a_command_may_end_anywhere(
     def counted(self: Budget, steps: int) -> None:
         nonlocal charges
         charges += 1
-        if charges > most and self.given < float("inf"):
+        if charges > most and self.limit < float("inf"):
             self.steps = -1
         charge(self, steps)
 

@@ -11,7 +11,7 @@ from onnx_scatterx.engine.device.costs import (
     NodeCosts,
     Sizes,
     TimeCosts,
-    Work,
+    Traffic,
 )
 from onnx_scatterx.engine.terms import element, size, term
 from onnx_scatterx.errors import ScatterXError
@@ -34,9 +34,9 @@ def test_sizes() -> None:
 def test_time_is_nodes_and_bytes_and_runs() -> None:
     machine = Machine(100.0, dict.fromkeys(KINDS, 0.5), dict.fromkeys(KINDS, 2.0))
     costs = TimeCosts(machine, Sizes())
-    work = [Work("Slice", (term(3), term(4)), 1)]
-    assert costs.weigh(2, work, ir.DataType.FLOAT) == 2 * 100 + 3 * 4 * 4 * 0.5 + 3 * 2
-    assert NodeCosts().weigh(2, work, ir.DataType.FLOAT) == 2
+    traffic = [Traffic("Slice", (term(3), term(4)), 1)]
+    assert costs.weigh(2, traffic, ir.DataType.FLOAT) == 2 * 100 + 3 * 4 * 4 * 0.5 + 3 * 2
+    assert NodeCosts().weigh(2, traffic, ir.DataType.FLOAT) == 2
 
 
 def test_sizes_decide(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,7 +39,7 @@ def without_wraparound(index: Term, scope: Scope) -> Term:
         larger = _written_out(index, scope)
         if larger is None:
             return index
-        low, high = larger.interval_given(_within_64_bits)
+        low, high = larger.interval_within(_within_64_bits)
         if not -_ROOM <= low <= high <= _ROOM:
             return index
         index = larger

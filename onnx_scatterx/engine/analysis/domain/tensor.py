@@ -155,13 +155,13 @@ class TensorValue:
     @classmethod
     def explicit(cls, elements: Sequence[Number] | np.ndarray, dtype: ir.DataType) -> TensorValue:
         """Return an array of terms, in the shape of the nested sequence."""
-        given: Any = np.asarray(elements, dtype=object)
-        terms = [term(t) for t in given.ravel()]
+        objects: Any = np.asarray(elements, dtype=object)
+        terms = [term(t) for t in objects.ravel()]
         constants = [t.constant for t in terms]
         if None not in constants:
-            numbers = np.array(constants, dtype=object).reshape(given.shape)
+            numbers = np.array(constants, dtype=object).reshape(objects.shape)
             return cls.of(numbers.astype(dtype.numpy()), dtype)
-        array: np.ndarray = np.empty(given.shape, dtype=object)
+        array: np.ndarray = np.empty(objects.shape, dtype=object)
         array.ravel()[:] = terms
         return cls(dtype, tuple(map(term, array.shape)), array)
 

@@ -86,9 +86,9 @@ def widened(value: ir.Value, tensor: TensorValue, token: object, facts: Facts) -
     if isinstance(content, np.ndarray) and content.dtype == object and tensor.is_integer:
         assert tensor.dtype is not None
         budget().charge_part(content.size)
-        given = content.ravel().tolist()
-        terms = _simplified(given, facts)
-        if any(map(is_not, terms, given)) or all(t.constant is not None for t in terms):
+        numbers = content.ravel().tolist()
+        terms = _simplified(numbers, facts)
+        if any(map(is_not, terms, numbers)) or all(t.constant is not None for t in terms):
             simpler = np.empty(content.shape, dtype=object)
             simpler.ravel()[:] = terms
             content = TensorValue.explicit(simpler, tensor.dtype).content

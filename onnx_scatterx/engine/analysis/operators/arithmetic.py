@@ -137,7 +137,7 @@ def clip(call: Call) -> Result:
     x = call.present(0)
     if call.version < 11:
         return [TensorValue(x.dtype, x.shape)]
-    numbers = [None if given is None else given.constant for given in call.inputs]
+    numbers = [None if tensor is None else tensor.constant for tensor in call.inputs]
     if any(n is not None and n.dtype.kind == "f" and not np.isfinite(n).all() for n in numbers):
         # NaN bounds nothing, or everything; an absent bound is the type's largest number.
         return [TensorValue(x.dtype, x.shape)]

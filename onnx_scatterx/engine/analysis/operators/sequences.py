@@ -100,11 +100,11 @@ def split_to_sequence(call: Call) -> Result:
 
 
 def _pieces_of_any_length(
-    x: TensorValue, axis: int, given: TensorValue | None, keeps: bool
+    x: TensorValue, axis: int, split: TensorValue | None, keeps: bool
 ) -> Result:
     """Return an unknown number of pieces, if it is known whether they keep their dim."""
-    one = given is None or (given.shape == () and given.scalar == 1)
-    listed = given is not None and given.rank == 1
+    one = split is None or (split.shape == () and split.scalar == 1)
+    listed = split is not None and split.rank == 1
     if not (one or keeps or listed):
         return None
     cut: Dims = (term(1) if one else None,) if keeps or listed else ()

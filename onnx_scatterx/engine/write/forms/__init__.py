@@ -245,7 +245,7 @@ def instead_of(
 
     as_output = value.is_graph_output()
     write = w.narrowed(write, dtype, as_output=as_output)
-    nodes = w.fragment_of(write, as_output=as_output, given_rank=rank)
+    nodes = w.fragment_of(write, as_output=as_output, rank_read=rank)
     if isinstance(nodes, Refusal) or not may(nodes):
         refused.update([value] if objected else [])
         return None

@@ -155,21 +155,21 @@ def fallback(body: FallbackSpec, domain: str) -> ir.Function:
 
 def _scatter(w: _BodyWriter, data: ir.Value, f: ir.Value, updates: ir.Value) -> ir.Value:
     body = w.body
-    given: dict[str, int | str] = {} if body.axis is None else {"axis": body.axis}
+    attributes: dict[str, int | str] = {} if body.axis is None else {"axis": body.axis}
     if body.reduction != "none":
-        given["reduction"] = body.reduction
+        attributes["reduction"] = body.reduction
     if body.op == "ScatterND":
         indices = _columns(w, f, updates) if body.columns else f
-        return w.original([data, indices, updates], **given)
+        return w.original([data, indices, updates], **attributes)
     if body.op == "TensorScatter":
         inputs = [data, updates]
         if 0 in body.p1:
             # f[b, i] = write_indices[b] + i, and without rows the sum is 0.
             row = w.op("Slice", [f, w.ints([0]), w.ints([1]), w.ints([1])])
             inputs.append(w.op("ReduceSum", [row, w.ints([1, 2])], keepdims=0))
-        return w.original(inputs, mode=body.mode, **given)
+        return w.original(inputs, mode=body.mode, **attributes)
     indices = w.axes("Squeeze", f, [len(body.p1)])
-    return w.original([data, w.spread(indices, updates), updates], **given)
+    return w.original([data, w.spread(indices, updates), updates], **attributes)
 
 
 def _columns(w: _BodyWriter, f: ir.Value, updates: ir.Value) -> ir.Value:
@@ -203,8 +203,8 @@ class _BodyWriter:
         **attributes: int | str | Sequence[int],
     ) -> ir.Value:
         """Add a node, which is given in the newest spelling, in that of the operator set."""
-        given = {k: ir.convenience.convert_attribute(k, v) for k, v in attributes.items()}
-        here = in_set(Spelling(op, (*inputs,), given), self.body.version, Known())
+        converted = {k: ir.convenience.convert_attribute(k, v) for k, v in attributes.items()}
+        here = in_set(Spelling(op, (*inputs,), converted), self.body.version, Known())
         assert isinstance(here, Spelling), "the set has the scatter, so it has these operators"
         read = [self.ints(v) if isinstance(v, np.ndarray) else v for v in here.inputs]
         return self._add(here.op_type, read, {k: a.value for k, a in here.attributes.items()})

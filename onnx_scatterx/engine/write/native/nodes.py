@@ -119,13 +119,16 @@ class Encoding:
 
 
 def _encoded(scatter: Scatter, provenance: Provenance, numbers: Numbers, version: int) -> Encoding:
-    rank, op, given = len(scatter.data_shape), scatter.node.op_type, scatter.node.attributes
+    rank, op, attributes = len(scatter.data_shape), scatter.node.op_type, scatter.node.attributes
     if op == "ScatterND":
         return _scatter_nd(scatter, provenance, version)
     for name in ("axis", "mode"):  # the fallback is that of one call of a function
-        is_own = name not in given or not given[name].is_ref()
+        is_own = name not in attributes or not attributes[name].is_ref()
         refuse_unless(is_own, Reason.UNKNOWN_ATTRIBUTE, name)
-    axis, mode = scatter.named[0], given["mode"].as_string() if "mode" in given else "linear"
+    axis, mode = (
+        scatter.named[0],
+        attributes["mode"].as_string() if "mode" in attributes else "linear",
+    )
     if op == "TensorScatter":
         provision = _of_tensor_scatter(scatter, axis, mode, numbers)
     else:

@@ -48,8 +48,8 @@ class Mnn(Adapter):
             net = MNN.nn.load_module_from_file(
                 str(target), [name for name in feeds if name in inputs], outputs
             )
-            given = [_variable(MNN.expr, feeds[name]) for name in feeds if name in inputs]
-            results = net.forward(given)
+            variables = [_variable(MNN.expr, feeds[name]) for name in feeds if name in inputs]
+            results = net.forward(variables)
             arrays = [np.array(output.read()) for output in results]
             text = printed()
         if any(not output.dtype for output in results) or len(arrays) != len(outputs):

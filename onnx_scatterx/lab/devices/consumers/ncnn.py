@@ -51,10 +51,10 @@ class Ncnn(Adapter):
                     return Answer("refused", message=why)
             outputs: list[np.ndarray] = []
             with net.create_extractor() as extractor:
-                given = {f"in{n}": _array(array) for n, array in enumerate(feeds.values())}
+                arrays = {f"in{n}": _array(array) for n, array in enumerate(feeds.values())}
                 for blob in net.input_names():
                     axis = _batch_axis(code, rf"\b{blob}\.numpy\(\), batch_index=(\d+)")
-                    mat = ncnn.Mat(given[blob], batch_index=axis).clone()
+                    mat = ncnn.Mat(arrays[blob], batch_index=axis).clone()
                     if extractor.input(blob, mat) != 0:
                         return Answer("refused", message=reason_in(printed()))
                 for number, kind in enumerate(types):

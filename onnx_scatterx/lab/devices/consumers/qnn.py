@@ -49,8 +49,8 @@ class Qnn(Adapter):
             return Answer("refused", message=message, node=left[0][0], on_host=kinds)
         names = [value.name for value in session.get_outputs()]
         taken = {value.name for value in session.get_inputs()}
-        given = {name: array for name, array in feeds.items() if name in taken}
-        return Answer("taken", dict(zip(names, session.run(None, given), strict=True)))
+        fed = {name: array for name, array in feeds.items() if name in taken}
+        return Answer("taken", dict(zip(names, session.run(None, fed), strict=True)))
 
 
 def _settings(strict: bool) -> object:

@@ -46,18 +46,18 @@ class TFLite(Adapter):
         import onnx2tf
         from ai_edge_litert.interpreter import Interpreter
 
-        given = {_BEFORE + name: array for name, array in feeds.items()}
+        fed = {_BEFORE + name: array for name, array in feeds.items()}
         # For inputs that look like images, onnx2tf would otherwise download this file.
         np.save(_IMAGES, np.random.default_rng(0).random((20, 128, 128, 3), np.float32))
         for flat in (False, True):
-            copy, shapes = _prepared(onnx.load(str(model)), given, flat)
+            copy, shapes = _prepared(onnx.load(str(model)), fed, flat)
             onnx.save(copy, "model.onnx")
             with captured() as printed:
                 try:
                     network = onnx2tf.convert(
                         "model.onnx",
                         output_folder_path="network",
-                        keep_shape_absolutely_input_names=list(given),
+                        keep_shape_absolutely_input_names=list(fed),
                         non_verbose=True,
                     )
                 except (Exception, SystemExit) as error:
@@ -68,11 +68,11 @@ class TFLite(Adapter):
             return Answer("refused", message="it removes a constant output")
         runner = Interpreter("network/model_float32.tflite").get_signature_runner()
         details, arrays = runner.get_input_details(), {}
-        names = [value.name for value in copy.graph.input if value.name in given]
+        names = [value.name for value in copy.graph.input if value.name in fed]
         for name, key in zip(names, network.input_names, strict=True):
             # An input that is also an output has the name of the output in `input_names`.
             key = name if name in details else key
-            arrays[key] = given[name].astype(details[key]["dtype"])
+            arrays[key] = fed[name].astype(details[key]["dtype"])
         results = runner(**arrays)
         outputs = zip(shapes.items(), network.output_names, strict=True)
         return Answer(

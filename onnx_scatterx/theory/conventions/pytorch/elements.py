@@ -147,9 +147,9 @@ def scatter(
     reduction = _DEPRECATED[reduce]
     if not isinstance(src, np.ndarray):
         check_tensor(input, copied=not index.size)
-        given = value if src is None else src
-        assert given is not None
-        number = as_scalar("value", given if index.size else 0, input.dtype)
+        updates = value if src is None else src
+        assert updates is not None
+        number = as_scalar("value", updates if index.size else 0, input.dtype)
         src = np.broadcast_to(number, index.shape)
     return _scatter(input, dim, index, src, reduction)
 
