@@ -226,17 +226,17 @@ class WholeRows:
         depth = max(own, default=-1) + 1
         depth = min((d for d in self._read_by if d >= depth), default=len(self.extents))
         gone = [r for r in range(depth) if r not in own]
-        x = self._somewhere(self.mask_over(depth), gone)
+        x = self._somewhere(self.mask_over(depth), gone, [self.extents[r] for r in gone])
         return w.axes("Unsqueeze", x, _BOOL, [i for i, r in enumerate(dims) if r not in own])
 
-    def _somewhere(self, x: ir.Value, axes: list[int]) -> ir.Value:
-        """Write whether booleans are true anywhere along axes, which are removed."""
+    def _somewhere(self, x: ir.Value, axes: list[int], sizes: Sequence[Term]) -> ir.Value:
+        """Write whether booleans are true anywhere along axes of these sizes, which are removed."""
         if not axes:
             return x
         w = self.context.writer
         # Of floats: no term is made of the elements of a mask.
         number = w.cast(x, _BOOL, ir.DataType.FLOAT)
-        filled = all(self.facts.is_nonnegative(self.extents[r] - 1) for r in axes)
+        filled = all(self.facts.is_nonnegative(n - 1) for n in sizes)
         op = "ReduceMax" if filled else "ReduceSum"  # the largest of none is -inf, which is true
         most = w.node(op, [number, w.constant(axes)], ir.DataType.FLOAT, keepdims=0)
         return w.node("Cast", [most], _BOOL, to=_BOOL.value)
