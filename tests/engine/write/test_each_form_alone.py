@@ -63,6 +63,7 @@ EXTREMES = [
     ("int64", "Min (r, m)", "Less Where", True),
     ("int32", "Max (j, Cast <to = 6> (m))", "Greater Where Cast", True),
     ("int64", "Max (r, m, n)", "Greater Where", False),
+    ("int64", "Max (m)", "Greater Where", False),
     ("float", "Max (x, y)", "Greater Where", False),
     ("uint8", "Max (Cast <to = 2> (m), Cast <to = 2> (m1))", "Greater Where Cast", False),
     ("int64", "Where (c, m, n)", "Mul Add Cast", True),
@@ -83,6 +84,9 @@ EXTREMES = [
     ],
     ("int32", "ReduceMax <keepdims = 1> (k, [1])", "TopK", True),
     ("int64", "ReduceMax <keepdims = 1> (l, [1])", "TopK", False),
+    ("float", "ReduceMax (t, [1])", "TopK", False),
+    ("int64", "ReduceMax (Cast <to = 7> (e), [1])", "TopK Cast", False),
+    ("int32", "ReduceMax (Cast <to = 6> (t), [0, 1])", "TopK Cast", False),
     ("int64", f"ReduceMax ({_SMALL}, [0])", "Mod TopK", False),
     ("int64", f"ReduceMax ({_SMALL}, [0, 1])", "Mod TopK", False),
     ("int64", f"ReduceMax <noop_with_empty_axes = 1> ({_SMALL}, [1])", "Mod TopK", False),
@@ -91,6 +95,8 @@ EXTREMES = [
     ("int64", f"ReduceMax ({_SMALL}, [0])", "Mod Max Slice", False),
     ("int64", "ReduceMax <keepdims = 0> (Cast <to = 7> (q), [1])", "ReduceSum Cast", True),
     ("int64", "ReduceMax <keepdims = 0> (Cast <to = 7> (q), [0])", "ReduceSum Cast", False),
+    ("int64", "ReduceMax (Cast <to = 7> (e), [1])", "ReduceSum Cast", False),
+    ("int64", "ReduceMax (Cast <to = 7> (e), [1])", "Max Slice Cast", False),
     ("int64", "ReduceMin (Cast <to = 7> (q), [1])", "ReduceSum Cast", False),
     ("int64", "ReduceMax (Mod (l, 3), [1])", "ReduceSum Cast Mod", False),
     ("int64", "ReduceMax (Sub (Mod (l, 2), 1), [1])", "ReduceSum Cast Mod", False),
@@ -137,7 +143,8 @@ def is_written(kind: str, body: str, allowed: str) -> bool:
     op = body.split(" ", 1)[0]
     avoid = {*FORMS, *_MORE, "Gather", "OneHot"} - {"Sub"} - set(allowed.split()) | {op}
     text = f"""g (float[K,5] s, float[3,5] t, int64[K] r, int32[K] j, int32[K,3] k, int64[K,3] l,
-        float[K] x, float[K] y, bool[K] c, bool[K] d, bool[K,3] q, bool[3,K] p) => ({kind} z) {{
+        float[K] x, float[K] y, bool[K] c, bool[K] d, bool[K,3] q, bool[3,K] p, bool[K,0] e)
+        => ({kind} z) {{
             m = ArgMax <axis = 1, keepdims = 0> (s)  n = Sub (m, 2)  m1 = Sub (m, 0)
             o = ArgMax <axis = 1, keepdims = 0> (t)
             z = {body} }}"""
@@ -159,7 +166,7 @@ def drawn(rows: int) -> Feed:
     feed |= {"k": rng.choice(small, (rows, 3)).astype(np.int32)}
     feed |= {"l": rng.choice(large, (rows, 3))}
     feed |= {name: rng.choice(floats, rows) for name in "xy"}
-    shapes = {"c": (rows,), "d": (rows,), "q": (rows, 3), "p": (3, rows)}
+    shapes = {"c": (rows,), "d": (rows,), "q": (rows, 3), "p": (3, rows), "e": (rows, 0)}
     return feed | {name: rng.random(shape) < 0.4 for name, shape in shapes.items()}
 
 
