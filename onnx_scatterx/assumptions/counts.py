@@ -24,6 +24,8 @@ from onnx_scatterx.assumptions.expressions import (
     MOST_DIGITS,
     SIGN,
     TURNED,
+    ExpressionLimitError,
+    beyond_limits,
     check_length,
     evaluate,
     names_in,
@@ -56,7 +58,10 @@ class Count:
             return None
         if match["number"] is None:
             return cls(is_run=True)
-        bound = read_bound(match["number"].strip())
+        try:
+            bound = read_bound(match["number"].strip())
+        except ExpressionLimitError as error:
+            raise beyond_limits(text, name, error) from error
         if bound is None or (isinstance(bound, int) and bound < 0):
             raise ScatterXError(f"cannot read how many elements of {name} there are in '{text}'")
         words = " ".join(match["words"].split())

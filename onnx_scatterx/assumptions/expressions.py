@@ -245,11 +245,16 @@ def read_comparison(text: str, name: str) -> tuple[int, str, int | str]:
             if modulus is not None and bound is not None:
                 return modulus, sides[1], bound
     except ExpressionLimitError as error:
-        raise ScatterXError(f"'{one_line(text, _SHOWN)}', about {name}, {error}") from error
+        raise beyond_limits(text, name, error) from error
     raise ScatterXError(
         f"cannot read the assumption '{one_line(text, _SHOWN)}' about {name}; write for example "
         f"'<= 4096', '% 8 == 0', {', '.join(PROPERTIES)}, 'exactly 8', 'at most 8', 'one run of 8'"
     )
+
+
+def beyond_limits(text: str, name: str, error: ExpressionLimitError) -> ScatterXError:
+    """Return what a user is told of an assumption about ``name`` that is too large to be read."""
+    return ScatterXError(f"'{one_line(text, _SHOWN)}', about {name}, {error}")
 
 
 def with_numbers(condition: str, numbers: Mapping[str, int]) -> str:

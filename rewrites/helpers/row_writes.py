@@ -140,9 +140,9 @@ class RowsAmong(WholeRows):
         behind = {r: len(own) + r - 1 for r in range(1, len(self.extents))}
         among = w.axes("Unsqueeze", self._among.hit(own), _BOOL, list(behind.values()))
         both = w.node("And", [among, x], _BOOL)
-        gone = [i for i, r in enumerate(own) if r not in rows]
-        gone += [d for r, d in behind.items() if r not in inner]
-        return self._somewhere(both, gone)
+        gone = {i: n for i, n in enumerate(self._among.sizes(own)) if own[i] not in rows}
+        gone |= {d: self.extents[r] for r, d in behind.items() if r not in inner}
+        return self._somewhere(both, [*gone], [*gone.values()])
 
     def _apart(self, dims: Sequence[int]) -> tuple[list[int], list[int]]:
         """Return the dims that are of the mask of all rows, and those of this mask."""

@@ -226,17 +226,19 @@ class WholeRows:
         depth = max(own, default=-1) + 1
         depth = min((d for d in self._read_by if d >= depth), default=len(self.extents))
         gone = [r for r in range(depth) if r not in own]
-        x = self._somewhere(self.mask_over(depth), gone)
+        x = self._somewhere(self.mask_over(depth), gone, [self.extents[r] for r in gone])
         return w.axes("Unsqueeze", x, _BOOL, [i for i, r in enumerate(dims) if r not in own])
 
-    def _somewhere(self, x: ir.Value, axes: list[int]) -> ir.Value:
-        """Write whether booleans are true anywhere along axes, which are removed."""
+    def _somewhere(self, x: ir.Value, axes: list[int], sizes: Sequence[Term]) -> ir.Value:
+        """Write whether booleans are true anywhere along axes of these sizes, which are removed."""
         if not axes:
             return x
         w = self.context.writer
         # Of floats: no term is made of the elements of a mask.
         number = w.cast(x, _BOOL, ir.DataType.FLOAT)
-        most = w.node("ReduceMax", [number, w.constant(axes)], ir.DataType.FLOAT, keepdims=0)
+        filled = all(self.facts.is_nonnegative(n - 1) for n in sizes)
+        op = "ReduceMax" if filled else "ReduceSum"  # the largest of none is -inf, which is true
+        most = w.node(op, [number, w.constant(axes)], ir.DataType.FLOAT, keepdims=0)
         return w.node("Cast", [most], _BOOL, to=_BOOL.value)
 
     def guarded(
@@ -264,8 +266,11 @@ class WholeRows:
         mask = self._read_by.get(depth)
         return self.fitted() if mask is None else as_bools(mask.value, mask, self.context)
 
-    def without_merged(self, whole: Whole) -> Whole:
-        """Return a tensor of rows without the merged dims: the elements where the mask is true."""
+    def without_merged(self, whole: Whole, *, are_small: bool = False) -> Whole:
+        """Return a tensor of rows without the merged dims: the elements where the mask is true.
+
+        ONNX Runtime adds the elements of a ReduceSum as doubles, which hold ``small`` integers.
+        """
         gone = [r for r in whole.dims if r in self.merged]
         if not gone:
             return whole
@@ -279,7 +284,12 @@ class WholeRows:
 
         def make(made: list[ir.Value]) -> ir.Value:
             x = self.guarded(made[0], whole.dtype, range(count), whole.axis, 0, rank)
-            return w.node("ReduceSum", [x, w.constant(axes)], whole.dtype, keepdims=0)
+            if are_small or whole.dtype != _INT64:
+                return w.node("ReduceSum", [x, w.constant(axes)], whole.dtype, keepdims=0)
+            for axis in reversed(axes):
+                x = w.node("CumSum", [x, w.constant(np.array(axis))], _INT64)
+                x = w.node("Gather", [x, w.constant(np.array(-1))], _INT64, axis=axis)
+            return x
 
         order = tuple(range(len(shape)))
         return Whole(
@@ -291,7 +301,7 @@ class WholeRows:
             shape, kind = self.shape_as_is(value), self.dtype(value)
             order = tuple(d for d in range(len(shape)) if d != axis)
             return Whole(partial(as_is, value), kind, axis, (), shape, order)
-        place = attempt(lambda: self.without_merged(self._place(value, axis)))
+        place = attempt(lambda: self.without_merged(self._place(value, axis), are_small=True))
         if isinstance(place, Whole):
             return place
         node = granted(value.producer())

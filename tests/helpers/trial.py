@@ -123,6 +123,8 @@ def _accepted(model: onnx.ModelProto, drawn: Iterable[Feed]) -> Iterator[Feed]:
         original = open_session(model)
     except rejections():
         return
+    with contextlib.suppress(*rejections()):
+        open_session(model, fused=True)  # ends the process here if it ends ONNX Runtime
     seen = _Doubtful(model)
     for feed in drawn:
         try:

@@ -186,6 +186,7 @@ def test_indices_of_more_columns_than_there_are_dims(tmp_path: Path) -> None:
         ("N <= " + "9" * 5000, "has 5005 characters"),
         ("N <= " + "9" * 21, "has a number of 21 digits; at most 20 are allowed"),
         ("N % " + "9" * 21 + " == 1", "has a number of 21 digits"),
+        ("i: at most " + "9" * 21, "has a number of 21 digits"),
         ("N <=" + " " * 100_000 + "3", "has 100005 characters"),
         (" " * 100_000, "has 100000 characters"),
         (", ".join(["N >= 0", *(f">= {n}" for n in range(1, 200))]), "more than 100 assumptions"),

@@ -145,3 +145,35 @@ def test_an_integer_that_is_not_chosen_divides_nothing(seed: int) -> None:
     drawn.kind, drawn.rest, drawn.function = "int64", ((), (2,), (2, 3))[seed % 3], "Div"
     drawn.divides, drawn.checks, drawn.one = True, False, False
     assert scatters(compare(drawn, TARGETS[0])) == 0
+
+
+def test_nothing_is_chosen_along_an_empty_axis() -> None:
+    """So an index that is out of bounds is read at no row, however many there are."""
+    model = parse("""g (float[N,M] x, bool[N,M] m, int64[N] i, float[5] table) => (float[N,M] y) {
+        nz = NonZero (m)  rows = Gather (nz, 0)  u = Gather (table, Gather (i, rows))
+        y = ScatterND (x, Transpose (nz), u) }""")
+    pair = Pair(model, result := optimize(model, "standard"))
+    assert scatters(result) == 0
+    table, far = np.arange(5, dtype=np.float32), np.array([1, 2**62, -(2**63)])
+    for count in (0, 1, 3):
+        m = np.zeros((3, count), bool)
+        m[0] = True
+        x = sample("float32", 3, count)
+        assert pair.accepts({"x": x, "m": m, "i": far, "table": table})
+
+
+@pytest.mark.parametrize("kind", ["int64", "int32", "double"])
+def test_one_of_two_choices_keeps_all_bits(kind: str) -> None:
+    """ONNX Runtime adds int64 as doubles."""
+    model = parse(f"""g ({kind}[N,2] x, float[N,3] s, {kind}[N,2,2] v) => ({kind}[N,2] y) {{
+        best, top = TopK <axis = 1> (s, [2])  nz = NonZero (Equal (top, 1))
+        rows = Unsqueeze (Gather (nz, 0), [1])  u = GatherND (v, Transpose (nz))
+        y = ScatterND (x, rows, u) }}""")
+    pair = Pair(model, result := optimize(model, "standard"))
+    assert scatters(result) == 0
+    draw = np.random.default_rng(0)
+    ends = np.array([2**53 + 1, -(2**62) - 1, 2**63 - 1, -(2**63), 7])
+    for rows in (0, 1, 9):
+        v = draw.choice(ends, (rows, 2, 2)).astype(_numpy(kind))
+        s = draw.random((rows, 3), np.float32)
+        assert pair.accepts({"x": np.zeros((rows, 2), v.dtype), "s": s, "v": v})

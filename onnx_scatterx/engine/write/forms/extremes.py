@@ -3,13 +3,14 @@
     Max(a, b)          =   Where(a > b, a, b)
     ReduceMax(x)       =   the first of TopK(x, 1)
                        =   Max(x[:h], x[n - h:]),  h = ceil(n / 2), until one is left
-                       =   Cast(Cast<bool>(ReduceSum(x)))     if all are 0 or 1
+                       =   Cast(Cast<bool>(ReduceSum(x)))     if all are 0 or 1, and there are some
     ReduceSum(x)       =   x @ [[1], [1], ...]                if all sums are exact as floats
     Where(c, a, b)     =   b + Cast(c) * (a - b)
 
-They hold for integers: of floats, NaNs and the signs of zeros would differ. ONNX Runtime's Max of
-int64 compares the lower halves as signed numbers if the upper ones are equal, so int64 must be
-known to lie below 2^31. So no difference overflows either.
+They hold for integers: of floats, NaNs and the signs of zeros would differ. Some versions of ONNX
+Runtime compare the lower halves of int64 as signed numbers if the upper ones are equal, in Max and
+in ReduceMax (``reduction.py``). So what is reduced must be known to lie below 2^31, and no
+difference overflows either. A Max of two is written as ONNX defines it.
 """
 
 from __future__ import annotations
@@ -92,6 +93,11 @@ def _length(request: Request, axis: int) -> int:
     return required(request.known_of(0).dims[axis].constant)
 
 
+def _is_filled(request: Request, axis: int) -> bool:
+    """Return whether an axis has elements: the largest of none is the least number of the type."""
+    return request.writer.facts.is_nonnegative(request.known_of(0).dims[axis] - 1)
+
+
 def by_halves(request: Request) -> ir.Value:
     """Compare the halves of an axis, which overlap if it is odd, until one element is left."""
     w, dtype, axis = request.writer, request.kind, _axis(request)
@@ -111,8 +117,9 @@ def by_sum(request: Request) -> ir.Value:
     """Find whether any of some zeros and ones is a one."""
     w, dtype = request.writer, request.kind
     low, high = _range(request, 0)
-    require(request.op == "ReduceMax", low >= 0, high <= 1)
-    axes, keeps = w.constant([_axis(request)]), request.attributes.get("keepdims", 1)
+    axis, keeps = _axis(request), request.attributes.get("keepdims", 1)
+    require(request.op == "ReduceMax", low >= 0, high <= 1, _is_filled(request, axis))
+    axes = w.constant([axis])
     total = w.node("ReduceSum", [request.inputs[0], axes], dtype, keepdims=keeps)
     return w.cast(w.cast(total, dtype, _BOOL), _BOOL, dtype)
 
