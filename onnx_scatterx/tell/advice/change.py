@@ -31,18 +31,22 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Command:
-    """A command that a user typed: the model, the output, the target and the other options."""
+    """A command that a user typed: the model, the output, the target and the other options.
+
+    ``checks`` are the options that decide whether the result is good enough.
+    """
 
     model: str = "MODEL.onnx"
     output: str = "OUT.onnx"
     target: str = ""
     options: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
 
     def text(self, target: str, options: Sequence[str]) -> str:
         """Return the command with another target and more options."""
         target_option = ["--target", target] if target != "scatterx" else []
         command_words = ["onnx-scatterx", "optimize", self.model, "-o", self.output, *target_option]
-        return shlex.join([*command_words, *self.options, *options])
+        return shlex.join([*command_words, *self.options, *options, *self.checks])
 
 
 def promises(assumed: Iterable[Clause]) -> list[str]:
