@@ -212,7 +212,7 @@ COUNTS = """g (int64[1, 8] ids, float[1] u) => (float[K] y) <int64 c = {7}, int6
     "text",
     [
         "i = Cast<to = 7>(m) k = ReduceSum(i)",
-        "i = Cast<to = 6>(m) f = Reshape(i, flat) s = ReduceSum<keepdims = 0>(f) k = Cast<to = 7>(s)",
+        "i = Cast<to = 6>(m) f = Reshape(i, flat) s = ReduceSum(f) k = Cast<to = 7>(s)",
         "i = Cast<to = 7>(m) k = ReduceSum<keepdims = 0>(i, one)",
         "r = Expand(m, large) i = Cast<to = 7>(r) k = ReduceSum(i)",
         "r = Expand(m, large) n = NonZero(r) t = Shape(n) k = Slice(t, one, two)",

@@ -14,7 +14,7 @@ from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.operators import READS
 from onnx_scatterx.targets import Target
 from onnx_scatterx.tell.advice.change import Change, promises
-from onnx_scatterx.tell.advice.sizes import fitting_sizes
+from onnx_scatterx.tell.advice.sizes import fitting_sizes, needs_at
 from onnx_scatterx.tell.advice.whole import Whole
 from onnx_scatterx.tell.builder import NodeRecord
 from onnx_scatterx.tell.entries import ScatterReport
@@ -88,7 +88,7 @@ def fixed(whole: Whole) -> Change | None:
     sizes = fitting_sizes(whole)
     if not isinstance(sizes, dict) or not all(name.isprintable() for name in sizes):
         return None
-    return Change.at(sizes, whole.model) if sizes else None
+    return Change.at(sizes, whole.model, needs_at(whole, sizes)) if sizes else None
 
 
 def _chosen_rows(settings: Settings) -> Iterator[Change]:
