@@ -79,10 +79,11 @@ def reduction(call: Call) -> list[TensorValue] | None:
 def _promised_sum(call: Call, x: TensorValue, gone: set[int]) -> Term | None:
     """Return the sum of all elements, if so many are promised to be 1 and the others to be 0."""
     said, is_whole = x.chosen, all(n.constant == 1 or d in gone for d, n in enumerate(x.dims))
-    if said is None or not (said.are_ones and is_whole and x.is_integer and x.dtype):
+    if call.node.op_type != "ReduceSum" or not (is_whole and x.is_integer):
         return None
-    known = call.node.op_type == "ReduceSum" and said.number is not None
-    return said.number if known and fits(said.number, x.dtype, call.facts) else None
+    if said is None or said.number is None or not said.are_ones or x.dtype is None:
+        return None
+    return said.number if fits(said.number, x.dtype, call.facts) else None
 
 
 def _may_be_left(call: Call, shape: Shape) -> bool:
