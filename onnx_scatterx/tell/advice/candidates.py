@@ -55,6 +55,8 @@ def candidates(
         yield Change(deterministic=True)
     if not READS.isdisjoint(refused) and not settings.given["gathers"]:
         yield Change(gathers=True)
+    if "Gemm" in refused and not settings.given["last_bits"]:
+        yield Change(last_bits=True)
     if "NonZero" in refused:
         yield from _chosen_rows(settings)
     old = bool(reasons & {Reason.OPSET, Reason.OLD_OPERATOR})
