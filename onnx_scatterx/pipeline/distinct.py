@@ -35,7 +35,7 @@ class _Taken(NamedTuple):
 
     value: ir.Value
     place: _Place
-    count: int
+    number: int
     size: int
     node: str
 
@@ -60,7 +60,7 @@ def check_distinct(graph: ir.Graph, knowledge: Knowledge, assumed: Sequence[Clau
             continue
         pattern = tuple(None if at is None else 0 for at in found.place)
         alike = taken.setdefault((found.value, pattern), {})
-        if found.count > (alike[found.place].count if found.place in alike else 0):
+        if found.number > (alike[found.place].number if found.place in alike else 0):
             alike[found.place] = found
     for (value, _), alike in taken.items():
         _check(value.name or "?", unique[value.name or ""], alike)
@@ -69,7 +69,7 @@ def check_distinct(graph: ir.Graph, knowledge: Knowledge, assumed: Sequence[Clau
 def _check(name: str, assumption: Assumption, alike: Mapping[_Place, _Taken]) -> None:
     """Raise ScatterXError if places of an input have more elements than there are indices."""
     largest = max(alike.values(), key=lambda each: each.size)
-    count, size = sum(each.count for each in alike.values()), largest.size
+    count, size = sum(each.number for each in alike.values()), largest.size
     numbers = size if assumption.interval()[0] >= 0 else 2 * size
     if count > numbers:
         nonnegative = "" if numbers == size else f", which are {numbers} numbers from {-size} on"

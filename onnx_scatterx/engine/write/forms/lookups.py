@@ -139,7 +139,7 @@ def hot_rows(request: Request) -> ir.Value:
     table = np.where(np.eye(size, dtype=bool), ends[1], ends[0])
     y = w.node("Gather", [w.constant(table, request.kind), request.input(0)], request.dtype, axis=0)
     rank = len(request.known_of(0).dims)
-    return w.transpose(y, request.dtype, [*range(axis), rank, *range(axis, rank)])
+    return w.transpose(y, request.kind, [*range(axis), rank, *range(axis, rank)])
 
 
 def hot_by_comparison(request: Request) -> ir.Value:

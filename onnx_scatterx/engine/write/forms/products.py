@@ -42,7 +42,7 @@ def _matrix(request: Request, i: int, transposed: bool) -> ir.Value:
         return x
     if tensor is not None and math.prod(tensor.shape.numpy()) <= _LARGEST:
         return w.constant(np.ascontiguousarray(tensor.numpy().T), request.kind)
-    return w.transpose(x, request.dtype, [1, 0])
+    return w.transpose(x, request.kind, [1, 0])
 
 
 def _times(request: Request, x: ir.Value, factor: float) -> ir.Value:
