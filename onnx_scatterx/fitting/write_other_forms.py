@@ -48,7 +48,7 @@ def write_other_forms(job: Job) -> bool:
     target = job.settings.target
     if job.obstacle is not None or not any(map(has_other_forms, all_nodes(job.model))):
         return False
-    modified, zeros = _list_positions(job), list[str]()
+    modified, zeros, defined = _list_positions(job), list[str](), list[str]()
     if not (target.is_limited or target.static_only) or _writes_nothing(job):
         return modified
     try:
@@ -57,15 +57,19 @@ def write_other_forms(job: Job) -> bool:
             for graph, scope in known.own_graphs():
                 as_nodes = job.has_constant_nodes(scope)
                 writer = Writer(graph, scope, job.names, constant_nodes=as_nodes, target=target)
-                counted = _counts(graph, scope)
-                modified |= _in_graph(graph, GraphValues(scope, Constants(scope)), writer, zeros)
+                writer.last_bits = job.settings.given["last_bits"]
+                counted, values = _counts(graph, scope), GraphValues(scope, Constants(scope))
+                modified |= _in_graph(graph, values, writer, zeros, defined)
                 job.analyses.note(writer.graph.made)
                 if any(node.graph is None for node in counted):
                     job.analyses.read_again()  # what they counted is now a size of the model
     except LimitError:
         pass  # the rest is kept
-    told = dict.fromkeys((*job.lowered.zeros, *zeros))
-    job.lowered = job.lowered._replace(zeros=tuple(told))
+    there = job.lowered
+    job.lowered = there._replace(
+        zeros=tuple(dict.fromkeys((*there.zeros, *zeros))),
+        defined=tuple(dict.fromkeys((*there.defined, *defined))),
+    )
     return modified
 
 
@@ -89,6 +93,7 @@ def _writes_nothing(job: Job) -> bool:
             for graph, scope in most.current().own_graphs():
                 as_nodes = job.has_constant_nodes(scope)
                 writer = Writer(graph, scope, names, constant_nodes=as_nodes, target=target)
+                writer.last_bits = job.settings.given["last_bits"]
                 if any(_forms_in(graph, GraphValues(scope, Constants(scope)), writer)):
                     return False
     except LimitError:
@@ -105,10 +110,13 @@ def _counts(graph: ir.Graph, scope: Scope) -> list[ir.Node]:
     return [node for node in found if scope.of(node.inputs[0]).chosen is not None]
 
 
-def _in_graph(graph: ir.Graph, known: GraphValues, writer: Writer, zeros: list[str]) -> bool:
+def _in_graph(
+    graph: ir.Graph, known: GraphValues, writer: Writer, zeros: list[str], defined: list[str]
+) -> bool:
     """Write other forms in one graph; return whether any was written.
 
-    ``zeros`` gets the names of Wheres of floats that become other operators.
+    ``zeros`` gets the names of Wheres of floats that become other operators, and ``defined`` those
+    of nodes that are written as ONNX defines them, so that last bits may differ.
     """
     modified, scope = False, known.scope
     for node, nodes in _forms_in(graph, known, writer):
@@ -118,6 +126,8 @@ def _in_graph(graph: ir.Graph, known: GraphValues, writer: Writer, zeros: list[s
         made = {maker.op_type for maker in committed.nodes}
         if node.op_type == "Where" and "Where" not in made and dtype in _FLOATS:
             zeros.append(node.name or value.name or "?")
+        if node.op_type == "Gemm":
+            defined.append(node.name or value.name or "?")
         result = writer.graph.take_name(value, committed, dtype)
         replace_uses(value, result)
         remove_dead([node])

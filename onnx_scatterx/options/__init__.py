@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.options.table import Options as Options
     from onnx_scatterx.options.table import Rules as Rules
     from onnx_scatterx.options.table import Strict as Strict
+    from onnx_scatterx.options.table import check_words as check_words
     from onnx_scatterx.options.table import checked_strict as checked_strict
     from onnx_scatterx.options.table import command_words as command_words
     from onnx_scatterx.options.values import above_zero as above_zero
@@ -28,7 +29,8 @@ else:
     __getattr__, __dir__, __all__ = face(
         __name__,
         {
-            "table": "DEFAULTS OPTIONS Options Rules Strict checked_strict command_words",
+            "table": "DEFAULTS OPTIONS Options Rules Strict check_words checked_strict "
+            "command_words",
             "values": "above_zero count from_zero listed_names named_size",
         },
     )

@@ -110,6 +110,27 @@ def command_words(options: Mapping[str, Any]) -> list[tuple[str, ...]]:
     return [said for o in OPTIONS if o.name in options for said in o.words(options[o.name])]
 
 
+def check_words(
+    *,
+    strict: Strict = False,
+    verify: bool = False,
+    prove: bool = False,
+    strict_zeros: bool = False,
+    samples: int | None = None,
+    seed: int | None = None,
+) -> tuple[str, ...]:
+    """Return the options of a command that decide whether a result is good enough.
+
+    >>> check_words(strict="taken", verify=True, samples=5), check_words(verify=True, prove=True)
+    (('--strict=taken', '--verify', '--samples=5'), ('--prove',))
+    """
+    said = ["--strict" if strict is True else f"--strict={strict}"] if strict else []
+    said += ["--prove"] if prove else ["--verify"] if verify else []
+    said += ["--strict-zeros"] if strict_zeros else []
+    said += [f"--samples={samples}"] if samples else []
+    return (*said, *([f"--seed={seed}"] if seed else []))
+
+
 def fixed_sizes(pairs: Sequence[tuple[str, Sizes]]) -> dict[str, Sizes]:
     """Return the fixed sizes by name; ScatterXError if a name has two different sizes."""
     sizes: dict[str, Sizes] = {}
@@ -175,7 +196,8 @@ OPTIONS = (
     Option(
         "last_bits",
         False,
-        "a function of masked elements may be computed for all, even if its last bits then differ",
+        "a function of masked elements may be computed for all, and a Gemm written by MatMul and "
+        "Add, even if the last bits then differ",
     ),
     Option(
         "size_hint",

@@ -91,10 +91,10 @@ def _assumed(model: ir.Model, settings: Settings, fixed: FixedSizes) -> Sequence
     values = {name: value.dtype for name, value in values_by_name(model.graph).items()}
     check_clauses(settings.assumed, symbols=symbols, inputs=integers, values=values)
     assumed = at_sizes(settings.assumed, fixed)
-    if any(clause.is_count for clause in assumed):
-        from onnx_scatterx.pipeline.counted import check_chosen
+    if any(clause.is_count or clause.condition == "unique" for clause in assumed):
+        from onnx_scatterx.pipeline.counted import check_possible
 
-        check_chosen(model, assumed, fixed)
+        check_possible(model, assumed, fixed)
     return assumed
 
 

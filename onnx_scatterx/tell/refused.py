@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from onnx_scatterx.engine.device import Violation, by_reason
 from onnx_scatterx.options import Strict
 from onnx_scatterx.tell.kept_advice import counted, refused_text, without_parts
+from onnx_scatterx.text import Missing
 
 if TYPE_CHECKING:
     from onnx_scatterx.tell.report import Report
+
+_ADDED = re.compile(r"(?<=,)\s*add\s*=\s*\[")  # a key behind the name of a target
 
 
 def is_error(violation: Violation, strict: Strict) -> bool:
@@ -47,6 +53,35 @@ def left_lines(report: Report) -> list[str]:
     if not acts or not refused or report.left == report.violations:
         return report.violation_lines()
     return _left_by(report.left, report.target, f"command{'s' * (acts > 1)} above")
+
+
+def lacked_lines(report: Report) -> list[str]:
+    """Return in a line how to say that the target has the operators that it lacks, if any are left.
+
+    A profile may be wrong, and nothing else helps if no form of a node is known.
+    """
+    if report.left is None and report.to_fix:
+        return []
+    left = report.violations if report.left is None else report.left
+    start = f"{report.target} takes no "
+    uses = [v.why.removeprefix(start) for v in left if v.why.startswith(start) and not v.is_taken]
+    lacked = dict.fromkeys(use for use in uses if " " not in use)
+    return [_added([*lacked], report.target, report.target_text or report.target)] if lacked else []
+
+
+def _added(lacked: Sequence[str], target: str, text: str) -> str:
+    r"""Return how to say that a target has operators. ``text`` names it on the command line.
+
+    >>> _added(["Gemm", "Exp"], "npu", "npu.toml")
+    'if npu takes Gemm and Exp after all: --target \'npu.toml, add = ["Gemm", "Exp"]\''
+    >>> print(_added(["Exp"], "npu", 'npu, add=["Sin"]'))
+    if npu takes Exp after all: --target 'npu, add=["Exp", "Sin"]'
+    """
+    listed = json.dumps(lacked)
+    said = _ADDED.sub(lambda found: found[0] + listed[1:-1] + ", ", text, count=1)
+    changed = shlex.quote(said if said != text else f"{text}, add = {listed}")
+    name = Missing(tuple(lacked), target).listed
+    return f"if {target.partition(',')[0]} takes {name} after all: --target {changed}"
 
 
 def _left_by(violations: Sequence[Violation], target: str, above: str) -> list[str]:

@@ -98,6 +98,8 @@ class Report(ShownInTables):
     """How many scatters ``standard`` removes, if some became ScatterX and it was tried."""
     cache_pairs: tuple[tuple[str, str], ...] = ()
     """The inputs of the result that scatters update, with the outputs that they become."""
+    target_text: str = field(default="", compare=False)
+    """What names the target on the command line, such as the path of its profile."""
     modified: bool = field(default=False, compare=False)
     """Whether a pass changed the model."""
 

@@ -12,7 +12,7 @@ from onnx_scatterx.tell.entries import STYLES, Action, Entry, legend
 from onnx_scatterx.tell.entry_lines import duplicate_lines, move_lines, runtime_lines, zero_lines
 from onnx_scatterx.tell.kept_advice import Advice, without_parts
 from onnx_scatterx.tell.outcome import outcome
-from onnx_scatterx.tell.refused import left_lines
+from onnx_scatterx.tell.refused import lacked_lines, left_lines
 from onnx_scatterx.tell.rendering import Group, TextTable
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def screen(
         head = [report.headline()]
     ending = [outcome(report)] if is_written and (report.entries or report.has_profile) else []
     told = _advised([a for a in report.advice if a.has_action], whole)
+    told += [f"  {line}" for line in lacked_lines(report)]
     rest = [a for a in report.advice if not a.has_action and (whole or not a.is_idle)]
     facts = [line.removeprefix("  ") for line in _advised(rest, whole)]
     matters = _matters(report, whole)

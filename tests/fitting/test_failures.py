@@ -24,6 +24,8 @@ OPS = (
     "GatherND",
     "ScatterElements",
     "Reshape",
+    "Concat",
+    "Gemm",
 )
 
 
@@ -49,6 +51,9 @@ def test_failing_nodes_are_refused(
         "GatherND": f"(float{left} x) => (y) {put} {{ y = GatherND (x, i) }}",
         "ScatterElements": f"(float{left} x, float{right} u) => (y) {put}"
         f" {{ y = ScatterElements <axis = {axis}> (x, i, u) }}",
+        "Concat": f"(float{left} x, float{right} u) => (y) {{ y = Concat <axis = {axis}> (x, u) }}",
+        "Gemm": f"(float{[1, *left][-2:]} x, float{[1, *right][-2:]} u) => (y)"
+        f" {{ y = Gemm <transA = {axis}, transB = {int(first > 0)}> (x, u) }}",
         "ScatterND": f"(float{left} x, float{[*right[:-1], *left[right[-1] :]]} u) => (y) {put}"
         " { y = ScatterND (x, i, u) }",
     }[op]

@@ -100,7 +100,6 @@ def test_any_way_to_choose(
 @pytest.mark.parametrize(
     ("text", "promise"),
     [
-        ("m = Expand(k, six)", "k: exactly 1"),  # repeats elements
         ("w = Cast<to=6>(v) m = Cast<to=9>(w)", "v: exactly 3"),  # 2^32 becomes 0
         ("m = Equal(v, c)", "v == 8: exactly 3"),
         ("m = Less(v, c)", "v <= 7: exactly 3"),
@@ -202,3 +201,46 @@ def test_bodies(name: str) -> None:
     feed = {"x": np.arange(12, dtype=np.float32).reshape(6, 2), "c": np.array(True)}
     feed["k"] = mask_of((6,), 2, run=False, seed=4)
     assert_same(model, result.model, [feed])
+
+
+COUNTS = """g (int64[1, 8] ids, float[1] u) => (float[K] y) <int64 c = {7}, int64[1] one = {1},
+    int64[1] two = {2}, int64[1] flat = {-1}, int64[3] large = {4, 1, 8}> {
+    m = Equal(ids, c) %s shape = Reshape(k, flat) e = Expand(u, shape) y = Neg(e) }"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "i = Cast<to = 7>(m) k = ReduceSum(i)",
+        "i = Cast<to = 6>(m) f = Reshape(i, flat) s = ReduceSum(f) k = Cast<to = 7>(s)",
+        "i = Cast<to = 7>(m) k = ReduceSum<keepdims = 0>(i, one)",
+        "r = Expand(m, large) i = Cast<to = 7>(r) k = ReduceSum(i)",
+        "r = Expand(m, large) n = NonZero(r) t = Shape(n) k = Slice(t, one, two)",
+        "n = NonZero(m) t = Shape(n) k = Slice(t, one, two)",
+    ],
+)
+@pytest.mark.parametrize("target", ["standard", "qnn"])
+def test_a_promised_number_is_a_size(text: str, target: str) -> None:
+    """The sum of a mask is the number of its elements, and an Expand repeats them."""
+    model = parse(COUNTS % text)
+    result = onnx_scatterx.optimize(model, target=target, assume=["ids == 7: exactly 3"])
+    assert nodes(result.model) == ["Expand", "Neg"]
+    ids = np.array([[7, 0, 7, 7, 1, 8, -7, 6]])
+    assert_same(model, result.model, [{"ids": ids, "u": np.ones(1, np.float32)}])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "f = Cast<to = 7>(ids) k = ReduceSum<keepdims = 0>(f, one)",  # not 0 and 1
+        "i = Cast<to = 7>(m) k = ReduceSum<keepdims = 0>(i, zero)",  # each alone
+        "i = Cast<to = 7>(m) k = ReduceMax<keepdims = 0>(i, one)",
+    ],
+)
+def test_other_numbers_are_not_promised(text: str) -> None:
+    head = "int64[1] one = {1}, int64[1] zero = {0}, int64 c = {0}"
+    body = f"e = Equal(ids, c) m = Not(e) {text} s = Neg(k)"
+    size = 8 if "zero)" in text else 1
+    model = parse(f"g (int64[1, 8] ids) => (int64[{size}] s) <{head}> {{ {body} }}")
+    result = onnx_scatterx.optimize(model, target="qnn", assume=["ids: exactly 3"])
+    assert_same(model, result.model, [{"ids": np.array([[7, 0, 0, 7, 0, 0, -7, 0]])}])

@@ -17,11 +17,13 @@ from onnx_scatterx.doors.batch.pool import run_tasks
 from onnx_scatterx.doors.batch.summary import ModelOutcome
 from onnx_scatterx.errors import ScatterXError, one_line
 from onnx_scatterx.files import Files, Writing, note_read, recorded
+from onnx_scatterx.options import check_words
 from onnx_scatterx.processes import NoReply, clear
 
 if TYPE_CHECKING:
     from onnx_scatterx.tell import Command, Report
 
+_CHECKS = ("prove", "strict_zeros", "samples", "seed")  # arguments of a comparison
 _SLACK = 0.5  # seconds in which a late task may end itself, before its process is ended
 
 
@@ -179,7 +181,10 @@ def _command(task: Task, report: Report) -> Command:
 
     options = () if report.about is None else report.about.options
     words = tuple(word for option in options for word in shlex.split(option))
-    return Command(str(task.source), str(task.output), task.options["target"].text, words)
+    said = task.verify or {}
+    named = {name: said[name] for name in _CHECKS if name in said}
+    checks = check_words(verify=task.verify is not None, **named)
+    return Command(str(task.source), str(task.output), task.options["target"].text, words, checks)
 
 
 class _LateError(Exception):

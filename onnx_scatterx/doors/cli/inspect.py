@@ -30,7 +30,7 @@ from onnx_scatterx.doors.cli.output import show_report, show_result, show_text
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.doors.cli.strict import look_closer, strict_status
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.options import OPTIONS, command_words
+from onnx_scatterx.options import OPTIONS, check_words, command_words
 from onnx_scatterx.text import as_json
 
 if TYPE_CHECKING:
@@ -171,8 +171,10 @@ def with_advice(
 
 
 def command_of(args: argparse.Namespace, output: str = "OUT.onnx") -> Command:
-    """Return the command that the user typed, with all options that change the new model."""
+    """Return the command that the user typed, with all options that decide about the outcome."""
     from onnx_scatterx.tell import Command
 
     said = command_words({**settings(args), "target": "scatterx"})
-    return Command(args.model, output, args.target.text, tuple(chain.from_iterable(said)))
+    names = ("strict", "verify", "prove", "strict_zeros", "samples", "seed")
+    checks = check_words(**{name: getattr(args, name) for name in names if name in args})
+    return Command(args.model, output, args.target.text, tuple(chain.from_iterable(said)), checks)

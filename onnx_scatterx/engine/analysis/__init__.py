@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.engine.analysis.operators.slicing import cuts_of as cuts_of
     from onnx_scatterx.engine.analysis.preconditions import first_false as first_false
     from onnx_scatterx.engine.analysis.shapes import outputs_of as outputs_of
+    from onnx_scatterx.engine.analysis.ties import ties_in as ties_in
     from onnx_scatterx.engine.analysis.transfers import transferred as transferred
 else:
     __getattr__, __dir__, __all__ = face(
@@ -57,6 +58,7 @@ else:
             "operators.slicing": "cuts_of",
             "preconditions": "first_false",
             "shapes": "outputs_of",
+            "ties": "ties_in",
             "transfers": "transferred",
         },
     )

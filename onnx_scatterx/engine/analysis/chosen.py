@@ -3,11 +3,12 @@
 A promise about a value, or about its comparison with a number, holds for every mask that is the
 same: one that has the same elements by their terms, the complement, a comparison of the same value
 with the same number, and what nodes make of such a mask that change neither which elements are 0
-nor their order. An Expand repeats elements, so a promise says nothing about its result.
+nor their order. An Expand that repeats each element as often has as many times more of them.
 
     mask: exactly n               Not(mask)            exactly size - n
     ids == 7: exactly n           Equal(ids, 7)        exactly n
                                   Cast(Unsqueeze(Equal(7, ids)))
+    mask: exactly n               Expand(Unsqueeze(mask, -1), [.., k])      exactly n * k
 """
 
 from __future__ import annotations
@@ -98,7 +99,12 @@ class ChosenElements:
             return None
         if node.op_type in _IN_ORDER and node.inputs[0] is not None:
             x = scope.of(node.inputs[0])
-            return x.chosen if x.chosen is not None and _keeps_zeros(x, tensor) else None
+            if x.chosen is None or not _keeps_zeros(x, tensor):
+                return None
+            of_mask = node.op_type == "Cast" and x.dtype == ir.DataType.BOOL
+            return x.chosen._replace(are_ones=of_mask or x.chosen.are_ones)
+        if node.op_type == "Expand":
+            return _repeated(scope.of(node.inputs[0]), tensor)
         sign = described(node).compares
         if not sign or not self._compared:
             return None
@@ -153,6 +159,20 @@ def _of_complement(chosen: Chosen, mask: TensorValue) -> Chosen | None:
     if chosen.number is None:
         return None
     return Chosen(math.prod(mask.dims, start=term(1)) - chosen.number)
+
+
+def _repeated(x: TensorValue, made: TensorValue) -> Chosen | None:
+    """Return what follows for an Expand of a mask, which repeats axes of one element."""
+    if x.chosen is None or x.shape is None or made.shape is None:
+        return None
+    own = (*(term(1),) * (len(made.shape) - len(x.shape)), *x.shape)
+    pairs = [(n, m) for n, m in zip(own, made.shape, strict=True) if n != m]
+    if any(n.constant != 1 for n, _ in pairs):
+        return None
+    times = math.prod((m for _, m in pairs), start=term(1))
+    number, most = (None if n is None else n * times for n in x.chosen[:2])
+    is_run = x.chosen.is_run and not pairs
+    return Chosen(number, most, is_run, x.chosen.are_ones)
 
 
 def _mask(subject: Subject, tensor: TensorValue) -> TensorValue | None:

@@ -184,6 +184,26 @@ def _matrices(call: Call) -> Conditions:
     yield Equal(f"{inner[0]} columns, {inner[1]} rows", [inner])
 
 
+def _gemm(call: Call) -> Conditions:
+    a, b = call.known(0, 2).dims, call.known(1, 2).dims
+    inner = a[0 if call.integer("transA", 0) else 1], b[1 if call.integer("transB", 0) else 0]
+    yield Equal(f"{inner[0]} columns, {inner[1]} rows", [inner])
+
+
+def _joined(call: Call) -> Conditions:
+    """Beside the axis, tensors that are joined have the same sizes, unless they may be empty."""
+    shapes = [call.known(i).dims for i in range(len(call.inputs))]
+    axis = call.integer("axis", 1) % max(len(shapes[0]), 1)
+    first, *others = [s for s in shapes if all(call.facts.interval(n)[0] >= 1 for n in s)] or [()]
+    pairs = [
+        pair
+        for shape in others
+        for d, pair in enumerate(zip(first, shape, strict=False))
+        if d != axis and pair[0] is not pair[1]
+    ]
+    yield Equal(f"the sizes beside axis {axis} differ", pairs)
+
+
 def _unsqueeze(call: Call) -> Conditions:
     axes = required(call.numbers(1, "axes"))
     rank = len(call.known(0).dims) + len(axes)
@@ -262,6 +282,8 @@ PRECONDITIONS: dict[str, tuple[Callable[[Call], Conditions], ...]] = {
     "ScatterND": (_depth, _updates, _along_axes),
     "TensorScatter": (_starts,),
     "MatMul": (_matrices,),
+    "Gemm": (_gemm,),
+    "Concat": (_joined,),
     "Unsqueeze": (_unsqueeze,),
     "TopK": (_top_k,),
     "Reshape": (_filled, _copied),

@@ -44,7 +44,7 @@ class Lowered(NamedTuple):
 
     opset_kept: int | None = None  # of the model, if it could not be lowered
     opset_lowered: int | None = None  # to which the model was lowered for the target
-    defined: tuple[str, ...] = ()  # nodes that lowering it replaced by their definitions
+    defined: tuple[str, ...] = ()  # nodes that were replaced by their definitions
     other_kernels: tuple[str, ...] = ()  # nodes that ONNX Runtime computes by another kernel there
     zeros: tuple[str, ...] = ()  # Wheres that are written otherwise: the sign of a zero may differ
     packed: tuple[str, ...] = ()  # nodes that read a computed constant, which ONNX Runtime packs

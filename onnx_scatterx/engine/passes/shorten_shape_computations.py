@@ -40,7 +40,8 @@ class _Shape:
 def shorten_shape_computations(job: Job) -> bool:
     """Compute shapes from sizes that were computed along with the indices of removed scatters.
 
-    If ``LowerScatters`` did not run, every computed shape is examined.
+    If ``LowerScatters`` did not run, every computed shape is examined. A size that a promise tells
+    is written in any graph.
     """
     alone = not job.looked_for_scatters or not job.is_chosen("LowerScatters")
     nodes_of = {outcome.graph: outcome.index_nodes for outcome in job.outcomes}
@@ -49,10 +50,10 @@ def shorten_shape_computations(job: Job) -> bool:
         return False
     for context in list(job.contexts()):
         indices = set(context.graph) if alone else nodes_of.get(context.graph)
-        if indices is None:
+        if indices is None and not any(clause.is_count for clause in job.assumed):
             continue
         try:
-            made = _in_graph(context, indices)
+            made = _in_graph(context, indices or set())
         except LimitError:
             continue  # the shapes are kept
         if made is not None:
@@ -67,9 +68,14 @@ ShortenShapeComputations = Pass(shorten_shape_computations)
 def _in_graph(task: GraphContext, indices: set[ir.Node]) -> list[ir.Node] | None:
     """Rewrite the shapes that keep some of these nodes alive, if that takes fewer nodes.
 
-    Returns the new nodes, or None if nothing changes.
+    A shape that a promise tells how many elements are chosen is written, too. Returns the new
+    nodes, or None if nothing changes.
     """
-    shapes = [s for s in _shapes(task) if not indices.isdisjoint(integers_behind([s.value], task))]
+    shapes = []
+    for shape in _shapes(task):
+        behind = integers_behind([shape.value], task)
+        if not indices.isdisjoint(behind) or any(_counts(node, task) for node in behind):
+            shapes.append(shape)
     while shapes:
         removable = _removable(task.graph, shapes)
         removed = [v for n in removable for v in n.outputs]
@@ -82,6 +88,12 @@ def _in_graph(task: GraphContext, indices: set[ir.Node]) -> list[ir.Node] | None
             return writer.graph.made
         shapes = worth
     return None
+
+
+def _counts(node: ir.Node, task: GraphContext) -> bool:
+    """Return whether a node counts elements of which a promise tells the number."""
+    is_known = node.op_type in ("NonZero", "ReduceSum") and node.domain == ""
+    return is_known and task.scope.of(node.inputs[0]).chosen is not None
 
 
 def _shapes(task: GraphContext) -> list[_Shape]:

@@ -60,6 +60,7 @@ class Writer(Operators):
         self._known = AbstractValues(scope) if limited else None
         self._fragment: Fragment | None = None  # where nodes go
         self.in_other_form: set[str] = set()  # operators for which another form is being written
+        self.last_bits = False  # whether those of floats may differ in another form
         self.known_here = KnownHere(self)
 
     @property

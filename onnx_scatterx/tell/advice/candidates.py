@@ -14,7 +14,7 @@ from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.operators import READS
 from onnx_scatterx.targets import Target
 from onnx_scatterx.tell.advice.change import Change, promises
-from onnx_scatterx.tell.advice.sizes import fitting_sizes
+from onnx_scatterx.tell.advice.sizes import fitting_sizes, needs_at
 from onnx_scatterx.tell.advice.whole import Whole
 from onnx_scatterx.tell.builder import NodeRecord
 from onnx_scatterx.tell.entries import ScatterReport
@@ -55,6 +55,8 @@ def candidates(
         yield Change(deterministic=True)
     if not READS.isdisjoint(refused) and not settings.options["gathers"]:
         yield Change(gathers=True)
+    if "Gemm" in refused and not settings.given["last_bits"]:
+        yield Change(last_bits=True)
     if "NonZero" in refused:
         yield from _chosen_rows(settings)
     old = bool(reasons & {Reason.OPSET, Reason.OLD_OPERATOR})
@@ -88,7 +90,7 @@ def fixed(whole: Whole) -> Change | None:
     sizes = fitting_sizes(whole)
     if not isinstance(sizes, dict) or not all(name.isprintable() for name in sizes):
         return None
-    return Change.at(sizes, whole.model) if sizes else None
+    return Change.at(sizes, whole.model, needs_at(whole, sizes)) if sizes else None
 
 
 def _chosen_rows(settings: Settings) -> Iterator[Change]:

@@ -31,18 +31,22 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Command:
-    """A command that a user typed: the model, the output, the target and the other options."""
+    """A command that a user typed: the model, the output, the target and the other options.
+
+    ``checks`` are the options that decide whether the result is good enough.
+    """
 
     model: str = "MODEL.onnx"
     output: str = "OUT.onnx"
     target: str = ""
     options: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
 
     def text(self, target: str, options: Sequence[str]) -> str:
         """Return the command with another target and more options."""
         target_option = ["--target", target] if target != "scatterx" else []
         command_words = ["onnx-scatterx", "optimize", self.model, "-o", self.output, *target_option]
-        return shlex.join([*command_words, *self.options, *options])
+        return shlex.join([*command_words, *self.options, *options, *self.checks])
 
 
 def promises(assumed: Iterable[Clause]) -> list[str]:
@@ -78,11 +82,13 @@ class Change:
     """Whether each size gets a number. The numbers are found when the change is tried."""
     places: str = ""
     """Which axis of which input has each size of ``fix``, in words."""
+    needs: tuple[str, ...] = ()
+    """What the model needs of its inputs to run at the numbers of ``fix``, as promises say it."""
 
     @classmethod
-    def at(cls, sizes: Mapping[str, int], model: ir.Model) -> Change:
+    def at(cls, sizes: Mapping[str, int], model: ir.Model, needs: Iterable[str] = ()) -> Change:
         """Return the change that gives sizes of a model numbers."""
-        return cls(fix=sizes, places=places_of(model, sizes))
+        return cls(fix=sizes, places=places_of(model, sizes), needs=tuple(needs))
 
     def __or__(self, other: Change) -> Change:
         return Change(
@@ -98,6 +104,7 @@ class Change:
             is_last=self.is_last or other.is_last,
             at_numbers=self.at_numbers or other.at_numbers,
             places=other.places or self.places,
+            needs=other.needs or self.needs,
         )
 
     @property
@@ -117,7 +124,8 @@ class Change:
     def beyond(self, base: Change) -> list[str]:
         """Return the names of the arguments that differ from those of another change."""
         names = (each.name for each in fields(self))
-        told = (name for name in names if name not in ("is_last", "at_numbers", "places"))
+        untold = ("is_last", "at_numbers", "places", "needs")
+        told = (name for name in names if name not in untold)
         return [name for name in told if getattr(self, name) != getattr(base, name)]
 
     def target(self, given: Target) -> Target:
@@ -186,6 +194,8 @@ class Change:
         ]
         where = f": {self.places}" if self.places else ""
         parts = [f"or with numbers of your own{where}", also or _ONCE] if self.fix else []
+        if self.needs:
+            parts.insert(0, f"the model runs at these numbers only with {' and '.join(self.needs)}")
         if promised:
             told = " and ".join(promised)
             parts.append(f"only if {told}, for every input: otherwise the result is wrong")

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions import FixedSizes, equalities, evaluate, fix_template, open_sizes
-from onnx_scatterx.engine.analysis import Scope, size_name
+from onnx_scatterx.engine.analysis import Knowledge, Scope, size_name, ties_in
 from onnx_scatterx.engine.budget import LimitError
 from onnx_scatterx.engine.lift import Scatter, is_scatter, lift_scatter
 from onnx_scatterx.engine.passes import Job, Settings
@@ -34,6 +35,7 @@ from onnx_scatterx.tell.kept_advice import Advice, Way
 from onnx_scatterx.tell.shown_boxes import value_at
 
 _STEPS = (32, 16, 8, 4, 2, 1)
+_LARGE = (256, 1024, 4096)
 _READINGS = 24  # the most analyses of the model, at sizes that the facts allow
 _NODES = 8_000  # the most nodes that all these analyses together visit
 
@@ -61,7 +63,7 @@ def fitting_sizes(whole: Whole) -> dict[str, int] | NodeFailure:
     covering: dict[str, int] = {}
     readings = min(_READINGS, max(_NODES // max(len(model.graph), 1), 3))
     try:
-        facts = list(whole.knowledge.scopes[model.graph].facts.known())  # terms of 0 or more
+        facts = _facts(whole)
         for numbers in _attempts(wanted, known):
             if readings and all(_holds(t, {**known, **numbers}) for t in facts):
                 readings -= 1
@@ -81,11 +83,35 @@ def fitting_sizes(whole: Whole) -> dict[str, int] | NodeFailure:
 def runs_at(whole: Whole, numbers: Mapping[str, int]) -> bool:
     """Return whether the model runs at these sizes, as far as is known. LimitError if steps end."""
     known = {**whole.settings.fixed_in(whole.model).symbols, **numbers}
-    facts = whole.knowledge.scopes[whole.model.graph].facts.known()
+    facts = _facts(whole)
     if not all(_holds(fact, known) for fact in facts):
         return False
     whole.charge(whole.model, READ)
     return not isinstance(_reading(whole.model, whole.settings, numbers), NodeFailure)
+
+
+def needs_at(whole: Whole, numbers: Mapping[str, int]) -> tuple[str, ...]:
+    """Return what the model needs of its masks to run at these sizes, as promises say it.
+
+    Empty if no mask decides about sizes, or if the steps end.
+    """
+    if all(node.op_type != "NonZero" for node in whole.model.graph):
+        return ()
+    try:
+        whole.charge(whole.model, READ)
+        copy, knowledge = _read_at(whole.model, whole.settings, numbers)
+        scope = knowledge.scopes[copy.graph]
+        found = [tie.told(scope) for tie in ties_in(copy.graph, scope) if tie.mask is not None]
+    except (LimitError, ScatterXError):
+        return ()
+    return tuple(dict.fromkeys(text for text in found if text.isprintable() and text))
+
+
+def _facts(whole: Whole) -> list[Term]:
+    """Return terms that are 0 or more if the model runs."""
+    graph = whole.model.graph
+    scope = whole.knowledge.scopes[graph]
+    return [*scope.facts.known(), *(t for tie in ties_in(graph, scope) for t in tie.facts(scope))]
 
 
 def _attempts(wanted: list[str], known: Mapping[str, int]) -> Iterator[dict[str, int]]:
@@ -98,6 +124,9 @@ def _attempts(wanted: list[str], known: Mapping[str, int]) -> Iterator[dict[str,
             yield {**first, **{n: step * (i + 2) for i, n in enumerate(others)}}
     for step in _STEPS if len(others) > 1 else ():
         yield {**first, **dict.fromkeys(others, 2 * step)}
+    for large in _LARGE if len(others) > 1 else ():  # one of them counts elements of another
+        for small, n in product((2, 1), others):
+            yield {**first, **dict.fromkeys(others, small), n: large}
     yield first
 
 
@@ -120,12 +149,8 @@ def _holds(fact: Term, sizes: Mapping[str, int]) -> bool:
 
 def _reading(model: ir.Model, settings: Settings, numbers: Mapping[str, int]) -> object:
     """Return the node that fails at these sizes, or scatters that fill an axis; None if neither."""
-    copy = cloned(model)
     try:
-        fix = {**(settings.options["fix"] or {}), **numbers}
-        fixed = FixedSizes.of(copy, fix, distrust_dims=settings.options["distrust_dims"])
-        declare_fixed(copy, fixed)
-        knowledge = analysis_at(copy, settings, fixed).knowledge
+        copy, knowledge = _read_at(model, settings, numbers)
     except ScatterXError as error:  # a size is negative, or contradicts a promise
         return NodeFailure("?", "", str(error))
     failure = first_failure(copy.graph, knowledge)
@@ -134,6 +159,17 @@ def _reading(model: ir.Model, settings: Settings, numbers: Mapping[str, int]) ->
     scope, live = knowledge.scopes[copy.graph], live_nodes(copy.graph)
     lines = [n for n in copy.graph if is_scatter(n) and n in live and _fills_a_line(n, scope)]
     return lines or None
+
+
+def _read_at(
+    model: ir.Model, settings: Settings, numbers: Mapping[str, int]
+) -> tuple[ir.Model, Knowledge]:
+    """Return a copy of the model with these sizes, and its analysis; or raise ScatterXError."""
+    copy = cloned(model)
+    fix = {**(settings.given["fix"] or {}), **numbers}
+    fixed = FixedSizes.of(copy, fix, distrust_dims=settings.given["distrust_dims"])
+    declare_fixed(copy, fixed)
+    return copy, analysis_at(copy, settings, fixed).knowledge
 
 
 def _fills_a_line(node: ir.Node, scope: Scope) -> bool:
@@ -182,7 +218,8 @@ class SizeAdvice:
                 return cls(name, "", None, failure)
             return cls(name, options, None, sizes)
         printable = bool(sizes) and all(n.isprintable() for n in sizes)
-        return cls(name, options, Change.at(sizes, copy) if printable else None)
+        change = Change.at(sizes, copy, needs_at(whole, sizes)) if printable else None
+        return cls(name, options, change)
 
     def advice(self, given: Command, also: str = "") -> tuple[Advice, ...]:
         """Return the command that gives the sizes numbers, or the missing options.

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from onnx_scatterx.tell.entries import Action, ScatterReport
 from onnx_scatterx.tell.kept_advice import without_parts
+from onnx_scatterx.tell.refused import lacked_lines
 from onnx_scatterx.tell.report import Report
 
 _SHOWN = 2  # matters that have a command; the others are counted
@@ -38,7 +39,8 @@ def to_do(report: Report, *, differs: bool = False) -> list[Task]:
         tasks.append(Task(first.rstrip(":"), command, condition))
     if more := len(acts) - len(tasks):
         tasks.append(Task(f"{more} more below"))
-    return tasks or [Task(text) for text in _without_commands(report)]
+    told = tasks or [Task(text) for text in _without_commands(report)]
+    return [*told, *map(Task, lacked_lines(report))]
 
 
 def _without_commands(report: Report) -> Iterator[str]:

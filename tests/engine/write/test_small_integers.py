@@ -152,3 +152,25 @@ def test_a_tensor_of_unknown_rank(op: str) -> None:
             z = Cast <to = 1> (ReduceSum <keepdims = 0> (Cast <to = 1> (y))) }}"""
     at: Feed = {"x": np.zeros(3, np.int64), "s": np.array([3])}
     assert written(text, [op], at) == (op == "Equal")
+
+
+@pytest.mark.parametrize(
+    ("indices", "avoid", "op"),
+    [
+        ("j = Identity (i)", [], "Equal"),  # any integer: also counted from the end
+        ("j = Mod (i, n)", [], "Gather"),
+        ("j = Mod (i, n)", ["Gather"], "Equal"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("kind", "ends"), [("float", "0, 1"), ("float", "-0.0, 1"), ("int64", f"5, {2**63 - 1}")]
+)
+def test_one_hot(indices: str, avoid: list[str], op: str, kind: str, ends: str) -> None:
+    text = f"""g (int64[2, 3] i) => ({kind}[A, B, C] y)
+        <int64 n = {{4}}, {kind}[2] e = {{{ends}}}> {{
+            {indices}  y = OneHot <axis = 1> (j, n, e) }}"""
+    numbers = np.array([0, 3, -1, -4, 4, -5, 2**63 - 1, -(2**63), 2, 1, -2, 7])
+    avoid, feeds = ["OneHot", *avoid], [{"i": at} for at in numbers.reshape(2, 2, 3)]
+    assert written(text, avoid, *feeds)
+    target = f"standard, avoid = {avoid}"
+    assert op in onnx_scatterx.optimize(parse(text), target=target).report.ops_after

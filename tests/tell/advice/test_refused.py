@@ -57,7 +57,8 @@ def test_ways(
     )
     assert main(["optimize", path, "-o", out, "--target", target, "--strict"]) == 1
     told = capsys.readouterr().out
-    assert f"  not taken: {found.why}\n    removed by:\n      {found.ways[0].command}\n" in told
+    command = f"{found.ways[0].command} --strict"  # what the user asked for is asked for again
+    assert f"  not taken: {found.why}\n    removed by:\n      {command}\n" in told
 
 
 @pytest.mark.parametrize("wants", ["", ", static_only = true"])
@@ -67,6 +68,10 @@ def test_what_a_command_removes_is_not_listed(lacks: list[str], wants: str) -> N
     target = f"standard, avoid = {lacks}{wants}"
     report = inspected_with_advice(model_of(SIZE), Command(target=target), target=target)
     brief, whole = ([*map(str, screen(report, whole=x).parts)] for x in (False, True))
+    added = [line for line in brief if "after all: --target" in line]
+    assert [line.partition(" after")[0] for line in added] == ["  if standard takes Add"] * (
+        len(lacks) - 1
+    )
     left = [line.partition(" of the target")[0] for line in brief if "the command above" in line]
     assert left == [["no violation", "1 violation"][len(lacks) - 1]]
     assert sum(line.startswith("  y (Add): ") for line in brief) == len(lacks) - 1

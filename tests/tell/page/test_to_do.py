@@ -17,6 +17,7 @@ from tests.helpers.many_scatters import many_scatters
 
 NPU = Report("npu", (), 9, 5, has_profile=True)
 LACKS = (Violation("a", "Erf", "main", "npu takes no Erf"),)
+ADDED = Task("if npu takes Erf after all: --target 'npu, add = [\"Erf\"]'")
 HOSTED = (Violation("a", "Erf", "main", "npu runs Erf on its host", on_host=True),)
 WAY = Way("onnx-scatterx optimize m.onnx -o o.onnx --fix N=4", "or your own number")
 FIX = Advice((), "the target npu wants all sizes as numbers", "", (WAY,), verb="fixed")
@@ -43,11 +44,11 @@ IDLE = Advice(("y",), "two updates collide", "other positions")
         ),
         (
             replace(NPU, violations=LACKS, advice=(IDLE,)),
-            [Task("npu refuses a part of it: no option that was tried changes it")],
+            [Task("npu refuses a part of it: no option that was tried changes it"), ADDED],
         ),
         (
             replace(NPU, violations=LACKS),
-            [Task("npu refuses a part of it: see what needs attention")],
+            [Task("npu refuses a part of it: see what needs attention"), ADDED],
         ),
         (
             replace(NPU, violations=LACKS, to_fix="--fix N=4"),

@@ -83,8 +83,7 @@ class Equal(Condition):
     pairs: Sequence[tuple[Term, Term]]
 
     def is_false(self, known: Facts) -> bool:
-        pairs = ((_number(a, known), _number(b, known)) for a, b in self.pairs)
-        return any(None not in pair and pair[0] != pair[1] for pair in pairs)
+        return any(_are_apart(a, b, known) for a, b in self.pairs)
 
 
 @dataclass(frozen=True)
@@ -94,9 +93,10 @@ class Broadcast(Condition):
     shapes: Sequence[Shape]
 
     def is_false(self, known: Facts) -> bool:
-        shapes = [[_number(d, known) for d in reversed(shape)] for shape in self.shapes]
+        shapes = [shape[::-1] for shape in self.shapes]
         return any(
-            None not in (m, n) and 1 not in (m, n) and m != n
+            _are_apart(m, n, known) and _are_apart(m, one, known) and _are_apart(n, one, known)
+            for one in (term(1),)
             for i, a in enumerate(shapes)
             for b in shapes[:i]
             for m, n in zip(a, b, strict=False)
@@ -184,6 +184,18 @@ class SameCount(Condition):
         if total is None or others is None or None in sizes:
             return False
         return total % others != 0 if -1 in sizes else total != others
+
+
+def _are_apart(a: Term, b: Term, known: Facts) -> bool:
+    """Return whether two sizes differ for certain: all numbers of one are below all of the other.
+
+    >>> from onnx_scatterx.engine.terms import size
+    >>> n = size("n")
+    >>> [_are_apart(n, term(k), Facts(known=[4 - n])) for k in (4, 5)]
+    [False, True]
+    """
+    (low, high), (least, most) = known.interval(a), known.interval(b)
+    return high < least or most < low
 
 
 def _number(t: Term, known: Facts) -> int | None:

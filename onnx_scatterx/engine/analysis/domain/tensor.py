@@ -93,12 +93,13 @@ class Chosen(NamedTuple):
     """What a user promises of how many elements of a tensor are not 0, and how they lie.
 
     A ``number`` of them, or at most ``most``; in a run, if no other element lies between two of
-    them in row-major order.
+    them in row-major order. If they ``are_ones``, their sum is their number.
     """
 
     number: Term | None = None
     most: Term | None = None
     is_run: bool = False
+    are_ones: bool = False
 
 
 Shape: TypeAlias = "tuple[Term, ...]"

@@ -66,11 +66,24 @@ def reduction(call: Call) -> list[TensorValue] | None:
     if finds and gone:
         at = position_of(call, 0, len(shape), x.dims[gone.copy().pop()].constant)
         return [TensorValue(dtype, shape, at)]
+    total = _promised_sum(call, x, gone)
+    if total is not None:
+        return [TensorValue(dtype, shape, total)]
     elements = _reduced(x, gone, call.node.op_type, call.facts)
     if elements is None or x.dtype is None:
         return [TensorValue(dtype, shape)]
     dims = [d.constant for d in shape]
     return [TensorValue.explicit(elements.reshape([d or 0 for d in dims]), x.dtype)]
+
+
+def _promised_sum(call: Call, x: TensorValue, gone: set[int]) -> Term | None:
+    """Return the sum of all elements, if so many are promised to be 1 and the others to be 0."""
+    said, is_whole = x.chosen, all(n.constant == 1 or d in gone for d, n in enumerate(x.dims))
+    if call.node.op_type != "ReduceSum" or not (is_whole and x.is_integer):
+        return None
+    if said is None or said.number is None or not said.are_ones or x.dtype is None:
+        return None
+    return said.number if fits(said.number, x.dtype, call.facts) else None
 
 
 def _may_be_left(call: Call, shape: Shape) -> bool:

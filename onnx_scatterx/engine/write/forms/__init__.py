@@ -23,6 +23,7 @@ from onnx_scatterx.engine.write.forms import (
     merged,
     movement,
     positions,
+    products,
     rows,
     views,
 )
@@ -101,6 +102,7 @@ FORMS: dict[str, Forms] = {
         rows.from_start,
         attributes=("batch_dims",),
     ),
+    "Gemm": _forms(3, products.by_matmul, attributes=("alpha", "beta", "transA", "transB")),
     **dict.fromkeys(
         ("Greater", "GreaterOrEqual", "Less", "LessOrEqual"),
         _forms(2, comparisons.swapped, last=[lookups.looked_up, comparisons.negated]),
@@ -113,7 +115,7 @@ FORMS: dict[str, Forms] = {
     "Neg": _forms(1, arithmetic.negative),
     "NonZero": _forms(1, positions.all_or_none, positions.of_known_number),
     "Not": _forms(1, arithmetic.not_),
-    "OneHot": _forms(3, attributes=("axis",)),
+    "OneHot": _forms(3, attributes=("axis",), last=[lookups.hot_rows, lookups.hot_by_comparison]),
     "Pad": _forms(4, rows.concat, attributes=("mode",)),
     "Range": _forms(3, attributes=["stash_type"], last=[positions.cut_line, positions.summed_line]),
     **dict.fromkeys(

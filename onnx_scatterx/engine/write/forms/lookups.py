@@ -4,6 +4,8 @@
                                          =   OneHot(i, n, [0, 1], axis=0)
     Mod(i, n)                            =   Gather([0, 1, ..., n - 1], i)      -n <= i < n
     i * 3                                =   Gather([0, 3, 6, ...], i)
+    OneHot(i, n, [a, b])                 =   Gather(a + (b - a) * I, i)         -n <= i < n
+                                         =   Where(i == [0, ..., n - 1] or i == [-n, ..., -1], b, a)
 
 Gather counts negative indices from the end of the table, where their rows are. Holds if no axis is
 longer than 1 in both operands, so that each result is that of one integer and one number: the table
@@ -23,6 +25,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis import require, required
 from onnx_scatterx.engine.write.forms.request import Request, bounds
 
+_BOOL = ir.DataType.BOOL
 _INT32, _INT64, _FLOAT = ir.DataType.INT32, ir.DataType.INT64, ir.DataType.FLOAT
 _TABLE = 1 << 17  # elements of a table
 _NUMBERS = 1 << 32  # below it, no product passes int64
@@ -126,3 +129,41 @@ def one_hot(request: Request) -> ir.Value:
     if it.low < 0:
         y = w.slice(y, _FLOAT, [axis], [0], [size], [1])
     return w.cast(y, _FLOAT, ir.DataType.BOOL)
+
+
+def hot_rows(request: Request) -> ir.Value:
+    """Gather rows of the table of all results of a OneHot."""
+    w, size, ends, axis = request.writer, *_hot(request)
+    low, high = required(bounds(request.known_of(0), request))
+    require(-size <= low, high < size, size * size <= _TABLE)
+    table = np.where(np.eye(size, dtype=bool), ends[1], ends[0])
+    y = w.node("Gather", [w.constant(table, request.kind), request.input(0)], request.dtype, axis=0)
+    rank = len(request.known_of(0).dims)
+    return w.transpose(y, request.kind, [*range(axis), rank, *range(axis, rank)])
+
+
+def hot_by_comparison(request: Request) -> ir.Value:
+    """Compare indices with the positions of an axis, also counted from its end."""
+    w, size, ends, axis = request.writer, *_hot(request)
+    dtype, known = required(request.known_of(0).dtype), bounds(request.known_of(0), request)
+    shape = [1] * (len(request.known_of(0).dims) + 1)
+    shape[axis] = size
+    x = w.axes("Unsqueeze", request.input(0), dtype, [axis])
+    starts = (0,) if known is not None and known[0] >= 0 else (0, -size)
+    places = (np.arange(first, first + size).reshape(shape) for first in starts)
+    found = [w.node("Equal", [x, w.constant(at, dtype)], _BOOL) for at in places]
+    hit = found[0] if len(found) == 1 else w.node("Or", found, _BOOL)
+    if ends.tobytes() == np.array([0, 1], ends.dtype).tobytes():
+        return w.cast(hit, _BOOL, request.kind)
+    off, on = (w.constant(np.array(number), request.kind) for number in ends)
+    return w.node("Where", [hit, on, off], request.dtype)
+
+
+def _hot(request: Request) -> tuple[int, np.ndarray, int]:
+    """Return the positions of a OneHot, its two numbers, and its axis."""
+    (size,), ends = request.numbers(1), required(request.constant(request.inputs[2])).numpy()
+    indices = request.known_of(0)
+    require(indices.dtype in (_INT32, _INT64), indices.shape is not None, size > 0, ends.size == 2)
+    require(request.known_of(1).is_integer, size <= _TABLE)
+    axis = int(request.attributes.get("axis", -1)) % (len(indices.dims) + 1)
+    return size, ends.reshape(2), axis

@@ -1,0 +1,73 @@
+"""The numbers that advice proposes are numbers at which the original model runs."""
+
+import re
+
+import numpy as np
+import onnx
+import pytest
+
+from onnx_scatterx import advise, optimize
+from tests.helpers.pair import open_session
+from tests.helpers.support import parse, sample
+
+pytestmark = pytest.mark.sampled(2)
+
+STATIC = "standard, static_only = true"
+ROWS = "n = NonZero (m)  i = Transpose (n)"
+
+
+@pytest.mark.parametrize(
+    ("text", "needs", "times"),
+    [
+        ("float[N, 4] x, float[M, 5] u) => (y) { y = Concat <axis = 1> (x, u) }", "", 0),
+        ("float[4, N] x, float[5, M] u) => (y) { y = Gemm <transB = 1> (x, u) }", "", 0),
+        ("float[N, 4] x, float[M, 4] u) => (y) { y = Sub (x, u) }", "", 0),
+        (
+            "float[1, S, 4] x, int64[1, S] ids, float[N, 4] u) => (y) <int64 c = {7}>"
+            f" {{ m = Equal (c, ids) {ROWS} y = ScatterND (x, i, u) }}",
+            "ids == 7: exactly %d",
+            1,
+        ),
+        (
+            "float[B, S, 4] x, bool[B, S] m, float[N, 8, 4] u) => (y) <int64[2] s = {-1, 4}>"
+            f" {{ {ROWS} r = Reshape (u, s)  y = ScatterND (x, i, r) }}",
+            "m: exactly %d",
+            8,
+        ),
+        (
+            "float[S, 4] x, bool[S] k, float[N] u) => (y) <int64[1] one = {-1}>"
+            " { w = Unsqueeze (k, one)  e = Shape (x)  m = Expand (w, e) "
+            f"{ROWS} y = ScatterND (x, i, u) }}",
+            "k: exactly %d",
+            1 / 4,
+        ),
+        (
+            f"float[S, 4] x, bool[S] m, float[N, 4] u) => (y) {{ {ROWS} r = GatherND (x, i)"
+            "  y = Mul (r, u) }",
+            "m: exactly %d or 1",
+            1,
+        ),
+    ],
+)
+def test_the_numbers_run(text: str, needs: str, times: float) -> None:
+    """If a mask decides, the line says how many of its elements must be true."""
+    model = parse(f"g ({text.replace('(y)', '(float y)')}")
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    (way,) = advise(model, target=STATIC)[0].ways
+    sizes = dict(re.findall(r"--fix (\w+)=(\d+)", way.command))
+    assert {"N"} < sizes.keys()
+    number = int(times * int(sizes["N"]))
+    told = re.findall(r"only with (.*?);", way.condition)
+    assert told == ([needs % number] if needs else [])
+    fixed = optimize(model, target=STATIC, fix={name: int(n) for name, n in sizes.items()}).model
+    feed = {}
+    for value in fixed.graph.input:
+        shape = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
+        chosen = (np.arange(np.prod(shape)) < number).reshape(shape)
+        kind = value.type.tensor_type.elem_type
+        feed[value.name] = {
+            onnx.TensorProto.BOOL: chosen,
+            onnx.TensorProto.INT64: np.where(chosen, 7, 0),
+            onnx.TensorProto.FLOAT: sample("float32", *shape),
+        }[kind]
+    open_session(model).run(None, feed)
