@@ -61,10 +61,10 @@ def target_of(target: AnyTarget) -> Target:
 
     Raises ScatterXError if there is none.
 
-    Keys of a profile may follow, after commas: they change it.
+    Keys of a profile may follow, after commas: they change it. Capitals do not matter in a name.
 
-    >>> target_of("Qualcomm").name
-    'qnn'
+    >>> target_of("Qualcomm").name, target_of("RKNN").name
+    ('qnn', 'rknn')
     >>> target_of("standard").has_scatterx, target_of("rknn").has("NonZero")
     (False, False)
     >>> target_of('rknn, add = ["NonZero"], max_rank = 4').has("NonZero")
@@ -81,10 +81,13 @@ def _named(name: str, extending: tuple[str, ...], folder: Path) -> Target:
 
     ``extending`` are the profiles that are being read; each extends the next.
     """
-    name = VENDORS.get(name.lower(), name)
+    if name.lower() in (*BASES, *profile_names(), *VENDORS):
+        name = VENDORS.get(name.lower(), name.lower())
     if name in BASES:
         return BASES[name]
     if "," in name and not os.path.exists(folder / name):  # of any length
+        if all(re.fullmatch(r"[\w./-]+", word.strip()) for word in name.split(",")):
+            raise ScatterXError(f"target {name!r}: these are several; one run takes one target")
         return _changed(name, lambda other: _named(other, extending, folder))
     if name.endswith(".toml"):
         path = folder / name

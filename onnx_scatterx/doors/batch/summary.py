@@ -157,16 +157,16 @@ class Summary(ShownInTables):
         return any(o.report is not None and o.report.as_is for o in self.outcomes)
 
     def _taken(self) -> list[str]:
-        """Return how many results the target takes whole, if its profile says what it takes."""
+        """Return how many results the target takes whole, and how many more with its host."""
         there = [o.report for o in self.outcomes if o.report is not None and o.agrees is not False]
         known = [report for report in there if report.has_profile]
         if not known:
             return []
-        whole = sum(not report.unmet("taken") for report in known)
-        if self._as_is:
-            return [f"{whole} of {len(known)} taken whole by {known[0].target}"]
-        taken = "would be taken" if known[0].planned else "taken"
-        return [f"{whole} of {len(known)} results {taken} whole by {known[0].target}"]
+        accepted = [report for report in known if not report.unmet("taken")]
+        hosted = sum(any(v.on_host for v in report.violations) for report in accepted)
+        what = "" if self._as_is else "results would be " if known[0].planned else "results "
+        told = f"{len(accepted) - hosted} of {len(known)} {what}taken whole by {known[0].target}"
+        return [told, *([f"{hosted} more with nodes on its host"] if hosted else [])]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain data."""

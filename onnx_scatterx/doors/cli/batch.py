@@ -8,7 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from onnx_scatterx.doors.cli.arguments import STREAM, checks, paths_of, read_target, settings
-from onnx_scatterx.doors.cli.output import print_error, report_path, show_result
+from onnx_scatterx.doors.cli.output import (
+    print_error,
+    report_path,
+    show_missing_library,
+    show_result,
+)
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.doors.cli.strict import show_unmet
 from onnx_scatterx.errors import ScatterXError
@@ -53,6 +58,8 @@ def optimize_directory(args: argparse.Namespace) -> int:
             )
         if args.json or not args.quiet:
             show_result(summary, json=args.json)
+        if not (args.json or args.quiet):
+            show_missing_library([o.report for o in summary.outcomes if o.report and o.is_written])
         if report is not None:
             for outcome in summary.outcomes:
                 for file in outcome.files:

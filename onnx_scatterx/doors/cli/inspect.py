@@ -30,16 +30,12 @@ from onnx_scatterx.doors.cli.output import show_report, show_result, show_text
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.doors.cli.strict import look_closer, strict_status
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.options import OPTIONS, command_words
+from onnx_scatterx.options import OF_READING, OPTIONS, command_words
 from onnx_scatterx.text import as_json
 
 if TYPE_CHECKING:
     from onnx_scatterx.compare import Verification
     from onnx_scatterx.tell import Command, Inquiry, NodeRecord, Report
-
-
-_OF_AS_IS = ("target", "assume", "distrust_dims", "effort")
-"""The options that say how a model is read, and not how it is written."""
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -75,7 +71,7 @@ def _take_as_is(args: argparse.Namespace) -> None:
             f"--as-is compares a model with a device, and {args.target.name} takes all operators: "
             "give --target"
         )
-    others = [option.name for option in OPTIONS if option.name not in _OF_AS_IS]
+    others = [option.name for option in OPTIONS if option.name not in OF_READING]
     reject_unused(args, "with --as-is, which rewrites nothing", *others, "advice")
     args.passes, args.no_advice = ["CheckTarget"], True
 

@@ -33,7 +33,13 @@ from onnx_scatterx.doors.cli.check import (
     require_consumers,
 )
 from onnx_scatterx.doors.cli.inspect import json_of, with_advice
-from onnx_scatterx.doors.cli.output import report_path, show, show_report, show_text
+from onnx_scatterx.doors.cli.output import (
+    report_path,
+    show,
+    show_missing_library,
+    show_report,
+    show_text,
+)
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.doors.cli.strict import strict_status
 from onnx_scatterx.doors.cli.verify import answer, verified
@@ -158,6 +164,8 @@ def _optimize(args: argparse.Namespace, output: Destination) -> int:
             more["answer"] = verification.lines(brief=not args.verbose)
             more["is_written"] = verification.agrees
         show_report(told, verbose=args.verbose, **more)
+        if more.get("is_written", True):
+            show_missing_library([told])
     status = 0
     if verification is not None:
         status = answer(verification, f"; {args.output} is not written")

@@ -12,7 +12,7 @@ import shutil
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,6 +68,20 @@ def show_report(report: Report, *, verbose: bool, **more: Any) -> None:
     from onnx_scatterx.tell import screen
 
     show(screen(report, whole=verbose, **more))
+
+
+def show_missing_library(reports: Iterable[Report]) -> None:
+    """Print a line if a result has ScatterX nodes, and this installation no library for them."""
+    if not any(report.ops_after.get("ScatterX") for report in reports):
+        return
+    from onnx_scatterx.runtime import missing_library
+
+    try:
+        missing = missing_library()
+    except ScatterXError as error:
+        missing = str(error)
+    if missing is not None:
+        show(f"here ScatterX runs as functions, which is slower: {missing}")
 
 
 def terminal_width() -> int:
