@@ -146,6 +146,22 @@ def add_strict(command: Arguments, more: str = "") -> None:
     }.items():
         flag = f"--strict={value}"
         add(command, flag, text, dest="strict", action=OneStrict, nargs=0, const=value)
+    add(
+        command,
+        "--allow FILE",
+        "models that may fail --strict: in each line of FILE a path, and after # the reason",
+    )
+
+
+def add_report(command: Arguments) -> None:
+    """Add --report."""
+    add(
+        command,
+        "--report R",
+        "also write a report: .json, .html, or .md for a row of a pull request; may be given again",
+        action="append",
+        default=[],
+    )
 
 
 def add_draws(command: Arguments) -> None:
@@ -248,12 +264,17 @@ def reject_unused(args: argparse.Namespace, when: str, *options: str) -> None:
 
 
 def read_target(args: argparse.Namespace) -> None:
-    """Read the target; raise an error if an option has no effect with it."""
+    """Read the target, and what is asked for; raise an error if an option has no effect with it."""
+    from onnx_scatterx.doors.batch.gate import Gate
     from onnx_scatterx.targets import target_of
 
     args.target = target = target_of(args.target)
     if "strict" in args and not target.has_profile:
         reject_unused(args, f"for target {target.name}, which takes all operators", "strict")
+    if "strict" in args:
+        if not args.strict:
+            reject_unused(args, "without --strict", "allow")
+        args.gate = Gate.of(args.strict, target.text, args.allow)
     if not target.is_timed:
         reject_unused(args, f"for target {target.name}, which does not estimate time", "size_hint")
 

@@ -13,11 +13,9 @@ import sys
 import traceback
 import warnings
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.errors import ScatterXError, one_line
-from onnx_scatterx.files import Writing
 from onnx_scatterx.observer import LOG
 from onnx_scatterx.text import as_json, in_lines, visible
 
@@ -152,14 +150,3 @@ class _Lines(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         print_error(record.getMessage(), DONE)
-
-
-def report_path(report: str | None, writing: Writing) -> Path | None:
-    """Return the path of a report; None if none is wanted. ScatterXError if the path is wrong."""
-    if report is None:
-        return None
-    path = Path(report)
-    if path.suffix not in (".json", ".html"):
-        raise ScatterXError(f"{report}: a report is .json or .html")
-    writing.claim(path, "the report")
-    return path

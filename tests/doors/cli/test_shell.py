@@ -56,8 +56,8 @@ def test_no_command_prints_the_help(capsys: pytest.CaptureFixture[str]) -> None:
         (["inspect", KV, "--jsn"], "unrecognized arguments: --jsn; did you mean --json?"),
         (["inspect", KV, "--qqqqq"], "unrecognized arguments: --qqqqq (see onnx-scatterx inspect"),
         (
-            ["inspect", KV, "--report=r.html", "--json"],
-            "--report is an option of optimize, not of inspect (see onnx-scatterx inspect --help)",
+            ["inspect", KV, "--output=r.html", "--json"],
+            "--output is an option of optimize, run, extract, not of inspect (see",
         ),
         (["run", KV, "--rtol", "1"], "--rtol is an option of verify, "),
         (
