@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import os
 import re
 from collections.abc import Iterable, Iterator
 
@@ -92,3 +93,19 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     by_lower = {name.lower(): name for name in known}
     near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
     return f"; did you mean {by_lower[near[0]]}?" if near else ""
+
+
+def no_such_file(path: str | os.PathLike[str]) -> str:
+    """Return an error about a missing file, which names the file beside it that may be meant.
+
+    >>> no_such_file("no such folder/model.onnx")
+    'no such folder/model.onnx: no such file'
+    """
+    folder, name = os.path.split(path)
+    near = ""
+    with contextlib.suppress(OSError):
+        near = did_you_mean(name, sorted(n for n in os.listdir(folder or ".") if n[0] != "."))
+    if near:
+        start, _, found = near.removesuffix("?").rpartition("; did you mean ")
+        near = f"{start}; did you mean {os.path.join(folder, found)}?"
+    return f"{os.fspath(path)}: no such file{near}"

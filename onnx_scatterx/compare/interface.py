@@ -44,7 +44,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Interface:
-    """The inputs that a caller must feed, the inputs that it may override, and the outputs."""
+    """The inputs that a caller must give, the inputs that it may override, and the outputs."""
 
     inputs: tuple[Input, ...]
     overridable: tuple[Input, ...]

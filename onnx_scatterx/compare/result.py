@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from onnx_scatterx.compare.array_diff import ArrayDifference, Tolerance
-from onnx_scatterx.compare.result_lines import quoted, result_lines
+from onnx_scatterx.compare.result_lines import GIVEN, quoted, result_lines
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.text import as_html, in_lines, plain_fields
 
@@ -36,7 +36,7 @@ class Draw:
 
     def __str__(self) -> str:
         if self.flavour == "given":
-            return f"feed {-self.number}"
+            return f"{GIVEN} {-self.number}"
         sizes = ", ".join(f"{name} = {size}" for name, size in self.sizes.items())
         if self.flavour == SOLVER:
             return f"inputs of the solver{f' ({sizes})' if sizes else ''}"
@@ -121,7 +121,7 @@ class Verification:
     no draw in which all dims of one name are equal, and the draws have other dims. `unkept` are
     promises about values that drawn inputs broke, if no input that keeps all of them was found.
     `broken_by` are the promises of `assumed` that inputs of the user break, by the number of the
-    feed: the second model may give any result on them.
+    set: the second model may give any result on them.
     """
 
     draws: int

@@ -11,6 +11,8 @@ from onnx_scatterx.runtime import EVALUATOR
 if TYPE_CHECKING:
     from onnx_scatterx.compare.result import Verification
 
+GIVEN = "given inputs"
+"""What a set of inputs of the user is called; its number follows."""
 _SHOWN = 5  # differences
 
 
@@ -56,11 +58,11 @@ def _answer(result: Verification, brief: bool) -> Iterator[str]:
             yield f"  and {len(result.differences) - _SHOWN} more differences"
     for number, broken in result.broken_by.items():
         many = "s" * (len(broken) > 1)
-        yield f"  feed {number}: this input breaks the promise{many} {quoted(broken, ' and ')}"
+        yield f"  {GIVEN} {number} break the promise{many} {quoted(broken, ' and ')}"
     if result.missing:
         yield f"  {result.missing}"
     if is_compared:  # say which of the user's inputs were not compared
-        rejected = (text for text in result.rejections if text.startswith("feed "))
+        rejected = (text for text in result.rejections if text.startswith(f"{GIVEN} "))
         yield from (f"  rejected: {text}" for text in rejected)
 
 

@@ -42,6 +42,7 @@ from onnx_scatterx.compare.proving import (
     unrun,
 )
 from onnx_scatterx.compare.result import Draw, Verification
+from onnx_scatterx.compare.result_lines import GIVEN
 from onnx_scatterx.compare.sample_source import SampleSource
 from onnx_scatterx.compare.session_pair import SessionPair
 from onnx_scatterx.errors import ScatterXError, VerifyError
@@ -272,14 +273,14 @@ def _tolerance(
 
 
 def _validated(feed: Feed, number: int, face: Interface) -> Feed:
-    """Return a feed of the user as arrays that the models take; VerifyError if that fails."""
+    """Return inputs of the user as arrays that the models take; VerifyError if that fails."""
     required, overridable = (
         [_declared(i) for i in some] for some in (face.inputs, face.overridable)
     )
     try:
         return validated_inputs(feed, required, overridable)
     except ScatterXError as error:
-        raise VerifyError(f"feed {number}: {error}") from error
+        raise VerifyError(f"{GIVEN} {number}: {error}") from error
 
 
 def _declared(source: Input) -> DeclaredInput:

@@ -14,7 +14,7 @@ from pathlib import Path
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.errors import ModelError, about_file, one_line
+from onnx_scatterx.errors import ModelError, about_file, no_such_file, one_line
 from onnx_scatterx.files.check import check_bodies, check_valid, check_versions, free_names
 from onnx_scatterx.files.data import (
     check_strings,
@@ -150,7 +150,7 @@ def check_file(path: Path) -> None:
     try:
         open_regular(path).close()
     except FileNotFoundError as error:
-        raise ModelError(f"{path}: no such file") from error
+        raise ModelError(no_such_file(path)) from error
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from error
 

@@ -57,7 +57,7 @@ def write_other_forms(job: Job) -> bool:
             for graph, scope in known.own_graphs():
                 as_nodes = job.has_constant_nodes(scope)
                 writer = Writer(graph, scope, job.names, constant_nodes=as_nodes, target=target)
-                writer.last_bits = job.settings.given["last_bits"]
+                writer.last_bits = job.settings.options["last_bits"]
                 counted, values = _counts(graph, scope), GraphValues(scope, Constants(scope))
                 modified |= _in_graph(graph, values, writer, zeros, defined)
                 job.analyses.note(writer.graph.made)
@@ -93,7 +93,7 @@ def _writes_nothing(job: Job) -> bool:
             for graph, scope in most.current().own_graphs():
                 as_nodes = job.has_constant_nodes(scope)
                 writer = Writer(graph, scope, names, constant_nodes=as_nodes, target=target)
-                writer.last_bits = job.settings.given["last_bits"]
+                writer.last_bits = job.settings.options["last_bits"]
                 if any(_forms_in(graph, GraphValues(scope, Constants(scope)), writer)):
                     return False
     except LimitError:

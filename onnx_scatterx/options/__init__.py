@@ -13,7 +13,9 @@ from onnx_scatterx.faces import face
 
 if TYPE_CHECKING:
     from onnx_scatterx.options.table import DEFAULTS as DEFAULTS
+    from onnx_scatterx.options.table import OF_READING as OF_READING
     from onnx_scatterx.options.table import OPTIONS as OPTIONS
+    from onnx_scatterx.options.table import STRICT as STRICT
     from onnx_scatterx.options.table import Options as Options
     from onnx_scatterx.options.table import Rules as Rules
     from onnx_scatterx.options.table import Strict as Strict
@@ -29,8 +31,8 @@ else:
     __getattr__, __dir__, __all__ = face(
         __name__,
         {
-            "table": "DEFAULTS OPTIONS Options Rules Strict check_words checked_strict "
-            "command_words",
+            "table": "DEFAULTS OF_READING OPTIONS STRICT Options Rules Strict check_words "
+            "checked_strict command_words",
             "values": "above_zero count from_zero listed_names named_size",
         },
     )

@@ -220,4 +220,7 @@ OPTIONS = (
 )
 """In the order in which ``--help`` lists them."""
 
+OF_READING = ("target", "assume", "distrust_dims", "effort")
+"""The options that say how a model is read, and not how it is written."""
+
 DEFAULTS: Options = {option.name: option.default for option in OPTIONS}  # type: ignore[assignment]

@@ -61,10 +61,10 @@ def target_of(target: AnyTarget) -> Target:
 
     Raises ScatterXError if there is none.
 
-    Keys of a profile may follow, after commas: they change it.
+    Keys of a profile may follow, after commas: they change it. Capitals do not matter in a name.
 
-    >>> target_of("Qualcomm").name
-    'qnn'
+    >>> target_of("Qualcomm").name, target_of("RKNN").name
+    ('qnn', 'rknn')
     >>> target_of("standard").has_scatterx, target_of("rknn").has("NonZero")
     (False, False)
     >>> target_of('rknn, add = ["NonZero"], max_rank = 4').has("NonZero")
@@ -81,10 +81,13 @@ def _named(name: str, extending: tuple[str, ...], folder: Path) -> Target:
 
     ``extending`` are the profiles that are being read; each extends the next.
     """
-    name = VENDORS.get(name.lower(), name)
+    if _is_known(name):
+        name = VENDORS.get(name.lower(), name.lower())
     if name in BASES:
         return BASES[name]
     if "," in name and not os.path.exists(folder / name):  # of any length
+        if all(_is_known(word.strip()) or word.endswith(".toml") for word in name.split(",")):
+            raise ScatterXError(f"target {name!r}: these are several; one run takes one target")
         return _changed(name, lambda other: _named(other, extending, folder))
     if name.endswith(".toml"):
         path = folder / name
@@ -117,6 +120,11 @@ def _named(name: str, extending: tuple[str, ...], folder: Path) -> Target:
             raise
         near = did_you_mean(path.name, sorted(p.name for p in path.parent.glob("*.toml")))
         raise ScatterXError(f"{error}{near}") from error
+
+
+def _is_known(name: str) -> bool:
+    """Return whether a name is that of a target of the package, or of its vendor."""
+    return name.lower() in (*BASES, *profile_names(), *VENDORS)
 
 
 @functools.cache

@@ -23,6 +23,7 @@ from onnx_scatterx.graphs import all_nodes, attribute_of
 from onnx_scatterx.operators import needed
 from onnx_scatterx.tell.duplicates import Duplicates, duplicates_of, missing_sign
 from onnx_scatterx.tell.entries import Action, Entry, GatherReport, ScatterReport
+from onnx_scatterx.tell.lost_sums import lost_sum
 from onnx_scatterx.tell.report import Report
 from onnx_scatterx.tell.term_text import abbreviated
 from onnx_scatterx.text import FloatReason, Missing, Reason, Refusal
@@ -253,7 +254,7 @@ def _collisions(
     hint = ""
     if different and unique == "unknown" and isinstance(in_theory.access, Scatter):
         hint = missing_sign(in_theory.access, outcome.provenance, different)
-    return unique, duplicates_of(node, in_theory, unique, last, hint)
+    return unique, duplicates_of(node, in_theory, unique, last, hint or lost_sum(node))
 
 
 def _reduction(node: ir.Node, in_theory: InTheory | None) -> str:

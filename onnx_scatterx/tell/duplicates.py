@@ -22,7 +22,8 @@ class Duplicates:
     """Updates of a scatter may collide; ``groups`` are those that collide, by their indices.
 
     ``certain`` says that some collide. ``last_wins`` says that the last one was made to win.
-    ``last`` says where the last one wins in any case. ``hint`` says which promise is missing.
+    ``last`` says where the last one wins in any case. ``hint`` says which promise is missing, or
+    what the module may have meant.
     """
 
     certain: bool
@@ -37,9 +38,9 @@ class Duplicates:
         open_ = "and ONNX does not say which one wins" + (
             f"; {self.last} the last" if self.last else ""
         )
+        open_ += f"; {self.hint}" if self.hint else ""
         if not self.certain:
-            hint = f"; {self.hint}" if self.hint else ""
-            return f"updates may go to the same element, {open_}{hint}"
+            return f"updates may go to the same element, {open_}"
         if not self.groups:
             return f"updates go to the same element, {open_}"
         updates = [str(index) for index in self.groups[0]]
@@ -62,7 +63,7 @@ def duplicates_of(
     """Return the collisions, for which ONNX defines no order; None if no two updates collide.
 
     ``unique`` is the word of the report for uniqueness. ``last`` says where the last update wins,
-    and ``hint`` which promise is missing.
+    and ``hint`` which promise is missing, or what the module may have meant.
     """
     if node.meta.get(LAST_WINS) and unique == "proven":
         return Duplicates(True, last_wins=True)

@@ -1,7 +1,8 @@
 """The outcome in one line: how many nodes a result has, and whether the target takes all of them.
 
-If the target has a profile, the line is about the nodes that it does not take, runs on its host or
-runs slowly. Other targets are not devices: of them, the line says which scatters are left.
+If the target has a profile, the line counts the nodes that it does not take and those that it runs
+on its host, which is not "taken". It names those that it takes and runs slowly. Other targets are
+not devices: of them, the line says which scatters are left.
 """
 
 from __future__ import annotations
@@ -27,6 +28,10 @@ def outcome(report: Report) -> str:
     '5 nodes, all of them taken by npu'
     >>> outcome(Report("standard", (), 9, 5, ops_after=Counter(ScatterND=2, Add=3)))
     '5 nodes, 2 of them scatters: ScatterND'
+    >>> from onnx_scatterx.engine.device import Violation
+    >>> hosted = Violation("y", "Erf", "main", "npu runs Erf on its host", on_host=True)
+    >>> outcome(Report("npu", (), 9, 5, has_profile=True, violations=(hosted,)))
+    '5 nodes: 4 taken by npu, 1 on its host: Erf'
     """
     count = report.nodes_after
     nodes = f"{count} node{'s' * (count != 1)}"
@@ -36,17 +41,20 @@ def outcome(report: Report) -> str:
     of_nodes = _operators(v for v in refused if not v.is_of_model)
     if any(v.is_of_model for v in refused):
         return f"{nodes}, {_taken(report, 'none of them')}: {_of_model(refused)}"
+    hosted = _operators(v for v in report.violations if v.on_host)
+    slow = _operators(v for v in report.violations if v.slow and not v.on_host)
+    on_host = f"{hosted.total()} on its host: {_told(hosted)}" if hosted else ""
+    slowly = f"{slow.total()} slowly: {_told(slow)}" if slow else ""
     if of_nodes:
         some = "it" if count == 1 else f"{of_nodes.total()} of them"
-        return f"{nodes}, {_taken(report, some, no=True)}: {_told(of_nodes)}"
-    told = [f"{nodes}, {_taken(report, 'it' if count == 1 else 'all of them')}"]
-    for what, those in (
-        ("on its host", (v for v in report.violations if v.on_host)),
-        ("slowly", (v for v in report.violations if v.slow)),
-    ):
-        if found := _operators(those):
-            told.append(f"{found.total()} {what}: {_told(found)}")
-    return "; ".join(told)
+        told = f"{nodes}, {_taken(report, some, no=True)}: {_told(of_nodes)}"
+        return "; ".join(filter(None, (told, on_host, slowly)))
+    if hosted:
+        taken = _taken(report, str(count - hosted.total())).removeprefix("and ")
+        run = "and run " if report.planned and not report.as_is else ""
+        return "; ".join(filter(None, (f"{nodes}: {taken}, {run}{on_host}", slowly)))
+    told = f"{nodes}, {_taken(report, 'it' if count == 1 else 'all of them')}"
+    return f"{told}; {slowly}" if slowly else told
 
 
 def _taken(report: Report, what: str, *, no: bool = False) -> str:

@@ -42,9 +42,9 @@ def refused_lines(violations: Sequence[Violation], target: str, kept: int | None
 
 
 def left_lines(report: Report) -> list[str]:
-    """Return what is left of the violations after the commands of the advice, in lines.
+    """Return which violations remain after the commands of the advice, in lines.
 
-    No line if the target wants numbers, and it is not known what is left at numbers.
+    No line if the target wants numbers, and it is not known what remains at numbers.
     """
     if report.left is None:
         return [] if report.to_fix else report.violation_lines()
@@ -52,7 +52,7 @@ def left_lines(report: Report) -> list[str]:
     refused = any(not violation.is_taken for violation in report.violations)
     if not acts or not refused or report.left == report.violations:
         return report.violation_lines()
-    return _left_by(report.left, report.target, f"command{'s' * (acts > 1)} above")
+    return _remaining(report.left, report.target, f"command{'s' * (acts > 1)} above")
 
 
 def lacked_lines(report: Report) -> list[str]:
@@ -84,22 +84,28 @@ def _added(lacked: Sequence[str], target: str, text: str) -> str:
     return f"if {target.partition(',')[0]} takes {name} after all: --target {changed}"
 
 
-def _left_by(violations: Sequence[Violation], target: str, above: str) -> list[str]:
-    r"""Return which violations of a target are left by the commands ``above``, in lines.
+def _remaining(violations: Sequence[Violation], target: str, above: str) -> list[str]:
+    r"""Return which violations of a target remain after the commands ``above``, in lines.
 
     >>> left = Violation("y", "Erf", "main", "npu takes no Erf")
-    >>> print(*_left_by([left], "npu", "command above"), sep="\n")
-    1 violation of the target npu is left by the command above:
+    >>> print(*_remaining([left], "npu", "command above"), sep="\n")
+    1 violation of the target npu remains after the command above:
       y (Erf): npu takes no Erf
-    >>> _left_by([], "npu", "commands above")
-    ['no violation of the target npu is left by the commands above']
+    >>> _remaining([], "npu", "commands above")
+    ['no violation of the target npu remains after the commands above']
+    >>> hosted = Violation("y", "ScatterND", "main", "npu runs ScatterND on its host", on_host=True)
+    >>> print(*_remaining([hosted], "npu", "command above"), sep="\n")
+    no violation of the target npu remains after the command above, but this remains:
+    1 scatter that npu runs on its host:
+      ScatterND (1): y
     """
     refused = [v for v in violations if not v.is_taken]
     if not refused:
-        none = f"no violation of the target {target} is left by the {above}"
+        but = ", but this remains:" if violations else ""
+        none = f"no violation of the target {target} remains after the {above}{but}"
         return [none, *_listed(violations, target, "")]
-    verb = "is" if len(refused) == 1 else "are"
-    head = f"{_counted(refused)} of the target {target} {verb} left by the {above}:"
+    verb = "remains" if len(refused) == 1 else "remain"
+    head = f"{_counted(refused)} of the target {target} {verb} after the {above}:"
     return _listed(violations, target, head)
 
 

@@ -271,6 +271,13 @@ class Report(ShownInTables):
         kept = any(entry.action is Action.KEPT for entry in self.entries)
         return kept or bool(self.to_fix or self.unmet("taken"))
 
+    def first_step(self) -> tuple[str, str]:
+        """Return the command to run first, or else "", and what to do in words."""
+        from onnx_scatterx.tell.page import to_do
+
+        first = next(iter(to_do(self)), None)
+        return ("", "") if first is None else (first.command, first.condition or first.why)
+
     def unmet(self, strict: Strict) -> list[str]:
         """Return the violations that are an error, in the lines of ``violation_lines``."""
         errors = [v for v in self.violations if is_error(v, strict)]

@@ -15,6 +15,7 @@ from onnx_scatterx.observer import LOG, NOBODY, Observer
 from onnx_scatterx.pipeline import command_budget, run, tried
 from onnx_scatterx.processes import raised_gc_threshold
 from onnx_scatterx.tell.builder import NodeRecord, records_of, report_of, told_records
+from onnx_scatterx.tell.lost_sums import note_lost_sums
 from onnx_scatterx.tell.report import Report
 from onnx_scatterx.tell.sections import with_details
 from onnx_scatterx.text import LastBit, note_reasons, visible
@@ -35,6 +36,7 @@ def optimize_ir(
     the model once more, if it is at hand. The details of the entries are found when a page asks, or
     by ``settled`` before the model changes.
     """
+    note_lost_sums(model)
     with command_budget(model, settings), fresh_symbols():
         done = run(model, settings, observer, original)
         job = done.job

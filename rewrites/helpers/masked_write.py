@@ -14,9 +14,9 @@ from functools import partial
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.rules import Context, Reducer, made_by, refuse_unless
+from onnx_scatterx.engine.rules import Context, Reducer, refuse_unless
 from onnx_scatterx.rewrites.helpers.mask_shares import is_one_of
-from onnx_scatterx.rewrites.helpers.masks import Masked, fitting, over_axes, placed
+from onnx_scatterx.rewrites.helpers.masks import Masked, before_expands, fitting, over_axes, placed
 from onnx_scatterx.rewrites.helpers.row_functions import whole_of
 from onnx_scatterx.rewrites.helpers.whole import Whole, written
 from onnx_scatterx.rewrites.helpers.whole_rows import WholeRows
@@ -67,10 +67,10 @@ def written_by_mask(by_mask: Masked, rows: WholeRows, updates: Whole) -> ir.Valu
 
 def _before_broadcast(by_mask: Masked) -> ir.Value | None:
     """Return the mask before it was broadcast to all axes of the data, if it was."""
-    node = made_by(by_mask.mask.value, "Expand")
+    source = before_expands(by_mask.mask.value)
     in_order = list(by_mask.axes) == list(range(len(by_mask.scatter.data_shape)))
     is_bool = by_mask.mask.abstract.dtype == _BOOL
-    return node.inputs[0] if node is not None and by_mask.fits and in_order and is_bool else None
+    return source if by_mask.fits and in_order and is_bool else None
 
 
 def _over_data(by_mask: Masked, updates: Whole, rounds: list[int]) -> Whole:

@@ -35,6 +35,7 @@ from onnx_scatterx.engine.rules import (
 from onnx_scatterx.rewrites.helpers.whole import same_but_ones
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
+_EXPANDS = 4  # of a mask, one after the other
 _ROUNDS = 8  # writes that may replace one by a mask
 
 
@@ -55,6 +56,25 @@ class Mask:
         """Return what a shape is if an element of the mask is true."""
         some = facts.assuming(self.count - 1)
         return tuple(n if n.constant is not None else some.simplify(n) for n in shape)
+
+
+def before_expands(value: ir.Value) -> ir.Value | None:
+    """Return the tensor that one or more Expands broadcast to a value; None if none does.
+
+        Expand(Expand(m, s), t)  =  Expand(m, t)
+
+    PyTorch's exporter broadcasts a mask twice. If others read what is between, no Expand before it
+    is looked for.
+    """
+    source = None
+    for _ in range(_EXPANDS):
+        node = made_by(value, "Expand")
+        if node is None or node.inputs[0] is None:
+            break
+        source = value = node.inputs[0]
+        if any(use.node.op_type != "Expand" for use in value.uses()) or value.is_graph_output():
+            break
+    return source
 
 
 @dataclass(frozen=True)

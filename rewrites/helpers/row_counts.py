@@ -23,7 +23,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.rules import Refusal, Shape, granted, made_by, refuse_unless, term
-from onnx_scatterx.rewrites.helpers.masks import as_bools
+from onnx_scatterx.rewrites.helpers.masks import as_bools, before_expands
 from onnx_scatterx.rewrites.helpers.row_reads import in_shape
 from onnx_scatterx.rewrites.helpers.whole import Has, Whole
 from onnx_scatterx.rewrites.helpers.whole_rows import WholeRows
@@ -55,7 +55,8 @@ def counted(rows: WholeRows, value: ir.Value, axis: int, has: Has) -> Whole:
 def _repeated(rows: WholeRows) -> Shape:
     """Return the sizes of the last dims of a mask that was expanded over them for this alone."""
     node, full = made_by(rows.mask.value, "Expand"), rows.mask.shape
-    source = None if node is None or node.graph is not rows.context.graph else node.inputs[0]
+    is_here = node is not None and node.graph is rows.context.graph
+    source = before_expands(rows.mask.value) if is_here else None
     own = None if source is None else rows.context.known(source).shape
     if own is None or len(own) != len(full) or rows.depth != len(full):
         return ()
@@ -140,7 +141,7 @@ class _Table:
         rows = self.rows
         if self.depth == rows.depth:
             return rows.mask_over(rows.depth)
-        source = granted(granted(made_by(rows.mask.value, "Expand")).inputs[0])
+        source = granted(before_expands(rows.mask.value))
         known = in_shape(source, rows.extents[: self.depth], rows.facts, rows.context)
         mask = as_bools(known or source, rows.mask, rows.context)
         gone = [] if known else list(range(self.depth, rows.depth))

@@ -180,7 +180,7 @@ def test_a_given_input_that_breaks_a_promise_is_named(
     found = onnx_scatterx.verify(before, after, samples=2, feeds=[kept, broken])
     assert found.broken_by == {2: (said,)}
     lines = str(found).split("\n")
-    assert f"  feed 2: this input breaks the promise '{said}'" in lines
+    assert f"  given inputs 2 break the promise '{said}'" in lines
     assert lines[0] == "different, compared on 4 sets of inputs"
     path, values = tmp_path / "after.onnx", tmp_path / "i.npy"
     onnx.save(after, path)

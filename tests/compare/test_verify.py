@@ -258,9 +258,9 @@ def test_feeds_of_the_user() -> None:
     before = unary("y = Identity(x)")
     after = unary("c = Constant <value = float {12345.0}> () e = Equal(x, c) y = Where(e, c, x)")
     assert verify(before, after, feeds=[{"x": np.zeros((1, 1), np.float32)}], samples=0).draws == 1
-    with pytest.raises(VerifyError, match="feed 1: the model needs more inputs: x"):
+    with pytest.raises(VerifyError, match="given inputs 1: the model needs more inputs: x"):
         verify(before, after, feeds=[{}])
-    with pytest.raises(VerifyError, match="feed 1: the model has no input 'z'; it has x"):
+    with pytest.raises(VerifyError, match="given inputs 1: the model has no input 'z'; it has x"):
         verify(before, after, feeds=[{"x": np.zeros((1, 1)), "z": np.zeros(1)}])
 
 

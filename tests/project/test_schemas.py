@@ -200,17 +200,19 @@ def test_all_that_may_be_written_is_in_them(name: str) -> None:
 def test_one_model_has_the_keys_of_each_of_many(
     target: str, met: bool | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Also if it was not optimized: then it lacks those of the report."""
+    """Also if it cannot be read: then it lacks those of the report."""
     (tmp_path / "zoo").mkdir()
     saved(tmp_path / "zoo" / "m.onnx", PUT.format("none", 1).replace("4, 2", "N, 2"))
     (tmp_path / "zoo" / "broken.onnx").write_bytes(b"no model")
     told = []
-    for source, jobs in ("zoo/m.onnx", []), ("zoo", ["--jobs", "1"]):
+    alone: list[tuple[str, list[str]]] = [("zoo/m.onnx", []), ("zoo/broken.onnx", [])]
+    for source, jobs in [*alone, ("zoo", ["--jobs", "1"])]:
         main(["inspect", str(tmp_path / source), "--target", target, "--json", *jobs])
         told.append(json.loads(capsys.readouterr().out))
         assert not faults("report", told[-1])
-    (one, summary) = told
+    (one, unread, summary) = told
     broken, many = summary["models"]
+    assert unread | {"seconds": 0} == broken | {"seconds": 0}
     assert one.keys() == many.keys()
     assert [one["strict_met"], many["strict_met"], broken["strict_met"]] == [met, met, None]
     differ = {key for key in one if one[key] != many[key]}

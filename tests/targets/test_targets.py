@@ -176,7 +176,7 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert main([*arguments, "--strict", "--quiet"]) == 1
     printed = capsys.readouterr()
     but = f"; {out} is written, but npu does not take all of it"
-    assert printed.err == f"onnx-scatterx: 1 violation of the target npu{but}\n"
+    assert printed.err == f"onnx-scatterx: {model}: 1 violation of the target npu{but}\n"
     assert out.exists()
     assert main(["inspect", str(model), "--target", profile, "--strict"]) == 1
     assert main(["inspect", str(model), "--target", "qnn", "--strict"]) == 0

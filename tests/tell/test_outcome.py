@@ -58,10 +58,14 @@ def refused(*operators: str, **more: bool) -> tuple[Violation, ...]:
         ),
         (
             (*refused("Cast", "ScatterX", on_host=True), *refused("Erf", slow=True)),
-            "8 nodes, all of them taken by npu; 2 on its host: ScatterX (1), Cast (1); "
+            "8 nodes: 6 taken by npu, 2 on its host: ScatterX (1), Cast (1); 1 slowly: Erf",
+            "8 nodes: npu would take 6, and run 2 on its host: ScatterX (1), Cast (1); "
             "1 slowly: Erf",
-            "8 nodes, and npu would take all of them; 2 on its host: ScatterX (1), Cast (1); "
-            "1 slowly: Erf",
+        ),
+        (
+            (*refused("Tan"), replace(refused("Erf")[0], node="h", on_host=True)),
+            "8 nodes, 1 of them not taken by npu: Tan; 1 on its host: Erf",
+            "8 nodes, and npu would not take 1 of them: Tan; 1 on its host: Erf",
         ),
         (
             refused("Erf", "Tan", "Sin", "Cos", "Cos"),

@@ -10,7 +10,7 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.doors.api.result import Result, raise_unmet
-from onnx_scatterx.engine.passes import Settings
+from onnx_scatterx.engine.passes import Settings, as_it_is
 from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.files import AnyModel, IrLike, MessageLike
 from onnx_scatterx.observer import Observer, Progress, Watch
@@ -22,11 +22,22 @@ if TYPE_CHECKING:
 
 
 def inspect(
-    model: AnyModel, *, on_progress: Progress | None = None, **options: Unpack[Options]
+    model: AnyModel,
+    *,
+    as_is: bool = False,
+    on_progress: Progress | None = None,
+    **options: Unpack[Options],
 ) -> Report:
     """Return what ``optimize`` would do with each scatter of a model; the model is not changed.
 
-    The arguments and the errors are those of ``optimize``.
+    The arguments and the errors are those of ``optimize``, but for one.
+
+    Args:
+        model: as for ``optimize``.
+        as_is: compare the model itself with the target, not what ``optimize`` would make of it.
+        on_progress: as for ``optimize``.
+        **options: the options of ``optimize``; with ``as_is``, those that say how to rewrite are
+            an error.
 
     Returns:
         The report. Its ``scatters`` has an entry for each scatter.
@@ -38,9 +49,12 @@ def inspect(
         ...     <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }''')
         >>> print(inspect(model).scatters[0].footprint)
         box [1, :]
+        >>> inspect(model, target="rknn", as_is=True).violations[0].on_host
+        True
 
     """
-    with Inquiry.about(model, Settings.of(**options), Observer(on_progress)) as asked:
+    settings = Settings.of(**as_it_is(options) if as_is else options)
+    with Inquiry.about(model, settings, Observer(on_progress)) as asked:
         return asked.inspected[0]
 
 

@@ -18,7 +18,7 @@ from typing import Any, NoReturn, Unpack
 from onnx_scatterx.doors.batch.fixes import check_named
 from onnx_scatterx.doors.batch.summary import ModelOutcome, Summary
 from onnx_scatterx.doors.batch.workers import Task, run_in_executor, run_in_processes
-from onnx_scatterx.engine.passes import Settings
+from onnx_scatterx.engine.passes import Settings, as_it_is
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files import known_reads, recorded
 from onnx_scatterx.observer import Observer, Progress
@@ -196,12 +196,14 @@ def inspect_many(
     executor: Executor | None = None,
     jobs: int | None = None,
     timeout: float | None = None,
+    as_is: bool = False,
     on_progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> Summary:
     """Inspect many models; nothing is written.
 
-    The arguments and the errors are those of ``optimize_many``. A model that cannot be read is a
+    The arguments and the errors are those of ``optimize_many``, and ``as_is`` is that of
+    ``inspect``. A model that cannot be read is a
     line in the summary, and never stops the other models.
 
     Returns:
@@ -220,7 +222,7 @@ def inspect_many(
     """
     _check_limits(jobs, timeout)
     with recorded():
-        checked = _checked(options)
+        checked = _checked(as_it_is(options) if as_is else options)
         _, sources = sources_of(paths)
         check_named(sources, checked.get("fix"))
     tasks = [Task(source, None, checked, None, timeout) for source in sources]

@@ -1,13 +1,15 @@
-"""The outcomes of many models, as a table, as a page and as plain data."""
+"""The outcomes of many models: as a table, as a page, as Markdown and as plain data."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from onnx_scatterx.doors.batch.gate import Gate
+from onnx_scatterx.doors.batch.markdown import markdown
 from onnx_scatterx.tell import NEEDS, OTHERWISE, SCHEMA, ShownInTables, TextTable, tallies
 
 if TYPE_CHECKING:
@@ -80,7 +82,7 @@ class ModelOutcome:
     def told(self, report: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return the JSON of one model as plain data, given that of its report."""
         return {
-            **({"strict_met": None} if report is None else report),
+            **({"schema": SCHEMA, "strict_met": None} if report is None else report),
             "source": str(self.source),
             "output": str(self.output) if self.is_written else None,
             "error": self.error,
@@ -91,12 +93,29 @@ class ModelOutcome:
         }
 
 
+def failed_outcome(
+    source: Path, output: Path | None, error: str, seconds: float = 0.0
+) -> ModelOutcome:
+    """Return the outcome of a model without a result; the error begins with the name of its file.
+
+    >>> failed_outcome(Path("a.onnx"), None, "the file is empty").error
+    'a.onnx: the file is empty'
+    """
+    if not error.startswith(str(source)):
+        error = f"{source}: {error}"
+    return ModelOutcome(source, output, None, None, error, seconds)
+
+
 @dataclass(frozen=True)
 class Summary(ShownInTables):
-    """The outcomes of many models, in the order in which they were given."""
+    """The outcomes of many models, in the order in which they were given.
+
+    ``gate`` is what is asked of them: if it has a ``strict``, the table says which models pass.
+    """
 
     outcomes: tuple[ModelOutcome, ...]
     seconds: float
+    gate: Gate = field(default=Gate(), compare=False)
 
     @property
     def failed(self) -> tuple[ModelOutcome, ...]:
@@ -157,16 +176,16 @@ class Summary(ShownInTables):
         return any(o.report is not None and o.report.as_is for o in self.outcomes)
 
     def _taken(self) -> list[str]:
-        """Return how many results the target takes whole, if its profile says what it takes."""
+        """Return how many results the target takes whole, and how many more with its host."""
         there = [o.report for o in self.outcomes if o.report is not None and o.agrees is not False]
         known = [report for report in there if report.has_profile]
         if not known:
             return []
-        whole = sum(not report.unmet("taken") for report in known)
-        if self._as_is:
-            return [f"{whole} of {len(known)} taken whole by {known[0].target}"]
-        taken = "would be taken" if known[0].planned else "taken"
-        return [f"{whole} of {len(known)} results {taken} whole by {known[0].target}"]
+        accepted = [report for report in known if not report.unmet("taken")]
+        hosted = sum(any(v.on_host for v in report.violations) for report in accepted)
+        what = "" if self._as_is else "results would be " if known[0].planned else "results "
+        told = f"{len(accepted) - hosted} of {len(known)} {what}taken whole by {known[0].target}"
+        return [told, *([f"{hosted} more with nodes on its host"] if hosted else [])]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain data."""
@@ -200,6 +219,10 @@ class Summary(ShownInTables):
         ]
         return directory_page(name, self.summary(), models, date)
 
+    def to_markdown(self) -> str:
+        """Return the outcomes as a table in Markdown, with a row for each model."""
+        return markdown(self.outcomes, self.gate)
+
     def _folder(self) -> str:
         """Return the deepest folder that has all models; empty if no folder has all of them."""
         folders = {os.path.dirname(os.path.abspath(o.source)) for o in self.outcomes}
@@ -208,12 +231,19 @@ class Summary(ShownInTables):
     def shown(self) -> TextTable:
         """Return the models as a table, for a terminal or a pipe."""
         top = self._folder()
-        rows = [(os.path.relpath(o.source, top), f"{o.seconds:.2f}", o.done) for o in self.outcomes]
+        rows: list[tuple[str, ...]] = [
+            (os.path.relpath(o.source, top), f"{o.seconds:.2f}", o.done) for o in self.outcomes
+        ]
         done = (
             "what is taken" if self._as_is else f"what {'would be' if self._planned else 'is'} done"
         )
-        columns = ("model", "seconds", done)
+        columns: tuple[str, ...] = ("model", "seconds", done)
         bad = [o.error is not None or o.agrees is False for o in self.outcomes]
+        if self.gate.strict:
+            verdicts = [self.gate.verdict(o) for o in self.outcomes]
+            columns = ("result", *columns)
+            rows = [(verdict, *row) for verdict, row in zip(verdicts, rows, strict=True)]
+            bad = [verdict == "fail" for verdict in verdicts]
         styles = ["bold red" if is_bad else "" for is_bad in bad]
         numbers, names = ["seconds"], ["model"]
         return TextTable(self.summary(), columns, rows, numbers=numbers, names=names, styles=styles)

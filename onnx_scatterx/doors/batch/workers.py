@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.doors.batch.fixes import leave_out
 from onnx_scatterx.doors.batch.pool import run_tasks
-from onnx_scatterx.doors.batch.summary import ModelOutcome
+from onnx_scatterx.doors.batch.summary import ModelOutcome, failed_outcome
 from onnx_scatterx.errors import ScatterXError, one_line
 from onnx_scatterx.files import Files, Writing, note_read, recorded
 from onnx_scatterx.options import check_words
@@ -199,6 +199,4 @@ def _late(task: Task) -> ModelOutcome:
 
 def failed(task: Task, error: str, seconds: float = 0.0) -> ModelOutcome:
     """Return the outcome of a task that failed: no file is written."""
-    if not error.startswith(str(task.source)):
-        error = f"{task.source}: {error}"
-    return ModelOutcome(task.source, task.output, None, None, error, seconds)
+    return failed_outcome(task.source, task.output, error, seconds)

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from onnx_scatterx.doors.cli.values import named_file, natural, thread_count
-from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.options import OPTIONS, above_zero, count, named_size
+from onnx_scatterx.errors import ScatterXError, no_such_file
+from onnx_scatterx.options import OPTIONS, STRICT, above_zero, count, named_size
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,9 +42,58 @@ def add(
     flags = [word for word in spec.split() if word.startswith("-")]
     metavar = " ".join(word for word in spec.split() if word not in flags)
     if metavar:
+        more = {"action": Once, **more}
         command.add_argument(*flags, type=read, metavar=metavar, help=text, **more)
     else:
         command.add_argument(*flags, help=text, **{"action": "store_true", **more})
+
+
+class Once(argparse.Action):
+    """Store the value of an option that may be given once.
+
+    >>> command = argparse.ArgumentParser(exit_on_error=False)
+    >>> add(command, "--jobs N", "processes", int)
+    >>> command.parse_args(["--jobs", "2", "--jobs", "3"])
+    Traceback (most recent call last):
+        ...
+    argparse.ArgumentError: --jobs is given twice, as 2 and as 3: give it once
+    """
+
+    is_given = False
+
+    def __call__(
+        self,
+        _parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        value: Any,
+        typed: str | None = None,
+    ) -> None:
+        """Store the first value, and raise an error for a second one."""
+        if self.is_given:
+            first = getattr(namespace, self.dest)
+            raise argparse.ArgumentError(
+                None, f"{typed} is given twice, as {first} and as {value}: give it once"
+            )
+        self.is_given = True
+        setattr(namespace, self.dest, value)
+
+
+class OneStrict(argparse.Action):
+    """Store what --strict asks for; two values of it contradict each other."""
+
+    def __call__(
+        self,
+        _parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        _value: Any,
+        typed: str | None = None,
+    ) -> None:
+        """Store the value, and raise an error if there is another one."""
+        given = getattr(namespace, self.dest)
+        if given not in (False, None, self.const):
+            first = "--strict" if given is True else f"--strict={given}"
+            raise argparse.ArgumentError(None, f"{first} and {typed} are given: give one of them")
+        setattr(namespace, self.dest, self.const)
 
 
 def add_model(command: Arguments, text: str = "an ONNX model") -> None:
@@ -86,13 +135,33 @@ def add_strict(command: Arguments, more: str = "") -> None:
         "--strict",
         "exit with 1 if the target refuses a part of the result, or runs a scatter on its "
         f"host{more}",
+        action=OneStrict,
+        nargs=0,
+        const=True,
+        default=False,
     )
     for value, text in {
-        "native": "exit with 1 also for any other node on the target's host",
-        "taken": "exit with 1 only for what the target refuses",
+        "native": "exit with 1 also for any other node on the target's host (written with =)",
+        "taken": "exit with 1 only for what the target refuses (written with =)",
     }.items():
         flag = f"--strict={value}"
-        add(command, flag, text, dest="strict", action="store_const", const=value)
+        add(command, flag, text, dest="strict", action=OneStrict, nargs=0, const=value)
+    add(
+        command,
+        "--allow FILE",
+        "models that may fail --strict: in each line of FILE a path, and after # the reason",
+    )
+
+
+def add_report(command: Arguments) -> None:
+    """Add --report."""
+    add(
+        command,
+        "--report R",
+        "also write a report: .json, .html, or .md for a row of a pull request; may be given again",
+        action="append",
+        default=[],
+    )
 
 
 def add_draws(command: Arguments) -> None:
@@ -195,14 +264,24 @@ def reject_unused(args: argparse.Namespace, when: str, *options: str) -> None:
 
 
 def read_target(args: argparse.Namespace) -> None:
-    """Read the target; raise an error if an option has no effect with it."""
+    """Read the target, and what is asked for; raise an error if an option has no effect with it."""
+    from onnx_scatterx.doors.batch.gate import Gate
     from onnx_scatterx.targets import target_of
 
     args.target = target = target_of(args.target)
     if "strict" in args and not target.has_profile:
         reject_unused(args, f"for target {target.name}, which takes all operators", "strict")
+    if "strict" in args:
+        if not args.strict:
+            reject_unused(args, "without --strict", "allow")
+        args.gate = Gate.of(args.strict, target.text, args.allow)
     if not target.is_timed:
         reject_unused(args, f"for target {target.name}, which does not estimate time", "size_hint")
+
+
+def _strict_word(word: str) -> str:
+    """Return how a value of --strict is written, if this word is one; otherwise ""."""
+    return f"write --strict={word}, with = before its value" if word in STRICT else ""
 
 
 STREAM = "-"
@@ -221,7 +300,7 @@ def is_one(models: list[str]) -> bool:
     """
     for model in models:
         if model != STREAM and not os.path.exists(model):
-            raise ScatterXError(f"{model}: no such file")
+            raise ScatterXError(_strict_word(model) or no_such_file(model))
     if len(models) > 1 and STREAM in models:
         raise ScatterXError("-: a model from stdin must be the only model of the command")
     return len(models) == 1 and (models[0] == STREAM or not os.path.isdir(models[0]))

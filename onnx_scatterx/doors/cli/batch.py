@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import argparse
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from onnx_scatterx.doors.cli.arguments import STREAM, checks, paths_of, read_target, settings
-from onnx_scatterx.doors.cli.output import print_error, report_path, show_result
+from onnx_scatterx.doors.cli.output import (
+    print_error,
+    show_missing_library,
+    show_result,
+)
 from onnx_scatterx.doors.cli.progress import stages
+from onnx_scatterx.doors.cli.reports import JSON, PAGE, TABLE, Texts, report_paths, write_reports
 from onnx_scatterx.doors.cli.strict import show_unmet
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files import Writing
@@ -29,13 +35,14 @@ def optimize_directory(args: argparse.Namespace) -> int:
     if len(args.models) > 1 and args.output.endswith(".onnx") and not Path(args.output).is_dir():
         raise ScatterXError(f"-o {args.output}: several models are written to a directory")
     with Writing() as writing:
-        if args.report is not None and _is_beneath(args.report, args.output):
-            writing.make_directory(Path(args.report).parent)
-        report = report_path(args.report, writing)
-        is_page = report is not None and report.suffix == ".html"
+        for path in args.report:
+            if _is_beneath(path, args.output):
+                writing.make_directory(Path(path).parent)
+        reports = report_paths(args.report, writing)
+        advises = any(report.suffix in (PAGE, TABLE) for report in reports)
         read_target(args)
         paths = paths_of(args.models)
-        if report is not None and report.exists():
+        if any(report.exists() for report in reports):
             for model in models_in(Path(paths)) if isinstance(paths, str) else paths:
                 note_model(model)
             writing.check()
@@ -47,20 +54,30 @@ def optimize_directory(args: argparse.Namespace) -> int:
                 verify=checks(args) if args.verify else False,
                 timeout=args.timeout,
                 external_data=args.save_as_external_data,
-                advice=args.advice or (is_page and not args.no_advice),
+                advice=args.advice or (advises and not args.no_advice),
                 on_progress=progress,
                 **settings(args),
             )
+        summary = replace(summary, gate=args.gate)
         if args.json or not args.quiet:
             show_result(summary, json=args.json)
-        if report is not None:
-            for outcome in summary.outcomes:
-                for file in outcome.files:
-                    writing.keep(file, "an optimized model or its data")
-            name = Path(paths).resolve().name if isinstance(paths, str) else "models"
-            text = summary.to_html(name) if is_page else summary.to_json()
-            writing.text(report, text, "the report")
+        if not (args.json or args.quiet):
+            show_missing_library([o.report for o in summary.outcomes if o.report and o.is_written])
+        for outcome in summary.outcomes:
+            for file in outcome.files if reports else ():
+                writing.keep(file, "an optimized model or its data")
+        write_reports(reports, writing, texts_of(summary, paths))
     return batch_status(args, summary)
+
+
+def texts_of(summary: Summary, paths: str | list[Path]) -> Texts:
+    """Return what makes the text of each kind of report about the models at ``paths``."""
+    name = Path(paths).resolve().name if isinstance(paths, str) else "models"
+    return {
+        PAGE: lambda: summary.to_html(name),
+        JSON: summary.to_json,
+        TABLE: summary.to_markdown,
+    }
 
 
 def _is_beneath(path: str, directory: str) -> bool:
@@ -71,15 +88,14 @@ def _is_beneath(path: str, directory: str) -> bool:
 
 def batch_status(args: argparse.Namespace, summary: Summary) -> int:
     """Return the exit status; if it is not 0, print a line to stderr, after what is not met."""
-    show_unmet(args, summary)
+    show_unmet(summary)
     if summary.differing:
         return print_error(f"{len(summary.differing)} models differ, and are not written", 1)
     if summary.failed:
-        rest = len(summary.failed) - 1
-        return print_error(
-            f"{summary.failed[0].error}" + (f"; {rest} more failed" if rest else ""), 2
-        )
-    if unmet := summary.unmet(args.strict):
+        for outcome in summary.failed:
+            print_error(outcome.error, 2)
+        return 2
+    if unmet := args.gate.unmet(summary):
         count = f"{len(unmet)} of {len(summary.outcomes)} models"
         named = [f"{model}: {head.rstrip(':')}" for model, (head, *_) in unmet.items()]
         written = "; they are written anyway" if "output" in args else ""

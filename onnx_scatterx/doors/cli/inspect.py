@@ -6,16 +6,21 @@ import argparse
 import shlex
 import time
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from onnx_scatterx.doors.batch.markdown import markdown
 from onnx_scatterx.doors.cli.arguments import (
+    STREAM,
     add,
     add_jobs,
     add_json,
     add_models,
     add_options,
+    add_report,
     add_strict,
     add_verbosity,
     is_one,
@@ -25,21 +30,29 @@ from onnx_scatterx.doors.cli.arguments import (
     reject_unused,
     settings,
 )
-from onnx_scatterx.doors.cli.batch import batch_status
+from onnx_scatterx.doors.cli.batch import batch_status, texts_of
 from onnx_scatterx.doors.cli.output import show_report, show_result, show_text
 from onnx_scatterx.doors.cli.progress import stages
-from onnx_scatterx.doors.cli.strict import look_closer, strict_status
+from onnx_scatterx.doors.cli.reports import (
+    JSON,
+    PAGE,
+    TABLE,
+    Texts,
+    failure_told,
+    report_paths,
+    write_reports,
+)
+from onnx_scatterx.doors.cli.strict import strict_status
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.options import OPTIONS, check_words, command_words
+from onnx_scatterx.files import Writing, note_read
+from onnx_scatterx.options import OF_READING, OPTIONS, check_words, command_words
 from onnx_scatterx.text import as_json
 
 if TYPE_CHECKING:
     from onnx_scatterx.compare import Verification
+    from onnx_scatterx.doors.batch.summary import ModelOutcome
+    from onnx_scatterx.engine.passes import Settings
     from onnx_scatterx.tell import Command, Inquiry, NodeRecord, Report
-
-
-_OF_AS_IS = ("target", "assume", "distrust_dims", "effort")
-"""The options that say how a model is read, and not how it is written."""
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -49,6 +62,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_jobs(command.add_argument_group("several models"))
     add_options(command.add_argument_group("what may be written"))
     add_strict(command)
+    add_report(command)
     add_json(command)
     add_verbosity(command)
 
@@ -65,7 +79,13 @@ def run(args: argparse.Namespace) -> int:
     read_target(args)
     if args.as_is:
         _take_as_is(args)
-    return _inspect(args) if one else _inspect_many(args)
+    if not one:
+        return _inspect_many(args)
+    from onnx_scatterx.engine.passes import Settings
+
+    chosen = Settings.of(**settings(args))
+    with failure_told(args):
+        return _inspect(args, chosen)
 
 
 def _take_as_is(args: argparse.Namespace) -> None:
@@ -75,27 +95,38 @@ def _take_as_is(args: argparse.Namespace) -> None:
             f"--as-is compares a model with a device, and {args.target.name} takes all operators: "
             "give --target"
         )
-    others = [option.name for option in OPTIONS if option.name not in _OF_AS_IS]
+    others = [option.name for option in OPTIONS if option.name not in OF_READING]
     reject_unused(args, "with --as-is, which rewrites nothing", *others, "advice")
     args.passes, args.no_advice = ["CheckTarget"], True
 
 
-def _inspect(args: argparse.Namespace) -> int:
-    from onnx_scatterx.engine.passes import Settings
+def _inspect(args: argparse.Namespace, chosen: Settings) -> int:
     from onnx_scatterx.observer import Observer
-    from onnx_scatterx.tell import Inquiry
+    from onnx_scatterx.tell import Inquiry, settled
 
     args.model = args.models[0]
     start = time.perf_counter()
-    model = model_argument(args.model)
-    with stages() as tell:
-        chosen = Settings.of(**settings(args))
-        with Inquiry.about(model, chosen, Observer(tell)) as asked:
+    with Writing() as writing:
+        if args.model != STREAM:
+            note_read(args.model, "the input")
+        reports = report_paths(args.report, writing)
+        model = model_argument(args.model)
+        shown = [path.suffix for path in reports if path.suffix in (PAGE, TABLE)]
+        with stages() as tell, Inquiry.about(model, chosen, Observer(tell)) as asked:
             report, records = asked.inspected
-            if args.advice or not args.json:
+            if args.advice or shown or not args.json:
                 report = with_advice(args, asked, report, records)
+            report = settled(report, details=True) if PAGE in shown else report
+        said = report if args.advice or not args.json else replace(report, advice=())
+        outcome = outcome_of(args.model, said, start)
+        texts: Texts = {
+            PAGE: report.to_html,
+            JSON: partial(json_of, outcome),
+            TABLE: lambda: markdown([replace(outcome, report=report)], args.gate),
+        }
+        write_reports(reports, writing, texts)
     if args.json:
-        show_text(json_of(args.model, report, start))
+        show_text(json_of(outcome))
     else:
         show_report(report, verbose=args.verbose, command=_next(args, report))
     return strict_status(args, report)
@@ -105,7 +136,7 @@ def _next(args: argparse.Namespace, report: Report) -> str:
     """Return the command that a user may want next; empty if there is nothing to do."""
     if args.as_is:
         promises = command_words({"assume": settings(args)["assume"]})
-        told = look_closer(args.model, args.target.text, map(shlex.join, promises))
+        told: str = args.gate.look_closer(args.model, map(shlex.join, promises))
         return told if report.violations else ""
     changed = report.removed or report.native or report.gathers_removed
     changed = changed or report.nodes_before != report.nodes_after
@@ -115,35 +146,46 @@ def _next(args: argparse.Namespace, report: Report) -> str:
 def _inspect_many(args: argparse.Namespace) -> int:
     from onnx_scatterx.doors.batch import inspect_many
 
-    with stages() as progress:
-        summary = inspect_many(
-            paths_of(args.models),
-            jobs=args.jobs,
-            timeout=args.timeout,
-            on_progress=progress,
-            **settings(args),
-        )
+    paths = paths_of(args.models)
+    with Writing() as writing:
+        reports = report_paths(args.report, writing)
+        with stages() as progress:
+            summary = inspect_many(
+                paths,
+                jobs=args.jobs,
+                timeout=args.timeout,
+                on_progress=progress,
+                **settings(args),
+            )
+        summary = replace(summary, gate=args.gate)
+        write_reports(reports, writing, texts_of(summary, paths))
     show_result(summary, json=args.json)
     return batch_status(args, summary)
 
 
-def json_of(
+def json_of(outcome: ModelOutcome, verification: Verification | None = None) -> str:
+    """Return the JSON of one model, which has the keys that each of several models has."""
+    content = None if outcome.report is None else outcome.report.to_dict()
+    if content is not None and verification is not None:
+        content["verification"] = verification.to_dict()
+    return as_json(outcome.told(content))
+
+
+def outcome_of(
     source: str,
     report: Report,
     start: float,
     output: str | None = None,
     verification: Verification | None = None,
-) -> str:
-    """Return the JSON of one model, which has the keys that each of several models has."""
+) -> ModelOutcome:
+    """Return what was done with one model, on which work began at the time ``start``."""
     from onnx_scatterx.doors.batch.summary import ModelOutcome
 
     agrees = proof = None
-    content = report.to_dict()
     if verification is not None:
         agrees = verification.agrees
         proof = None if verification.proof is None else verification.proof.to_dict()
-        content["verification"] = verification.to_dict()
-    outcome = ModelOutcome(
+    return ModelOutcome(
         Path(source),
         None if output is None else Path(output),
         report,
@@ -152,7 +194,6 @@ def json_of(
         time.perf_counter() - start,
         proof=proof,
     )
-    return as_json(outcome.told(content))
 
 
 def with_advice(

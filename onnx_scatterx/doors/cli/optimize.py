@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from onnx_scatterx.doors.batch.markdown import markdown
 from onnx_scatterx.doors.cli.arguments import (
     STREAM,
     Destination,
@@ -17,6 +19,7 @@ from onnx_scatterx.doors.cli.arguments import (
     add_json,
     add_models,
     add_options,
+    add_report,
     add_strict,
     add_verbosity,
     destination,
@@ -32,9 +35,23 @@ from onnx_scatterx.doors.cli.check import (
     chosen_consumers,
     require_consumers,
 )
-from onnx_scatterx.doors.cli.inspect import json_of, with_advice
-from onnx_scatterx.doors.cli.output import report_path, show, show_report, show_text
+from onnx_scatterx.doors.cli.inspect import json_of, outcome_of, with_advice
+from onnx_scatterx.doors.cli.output import (
+    show,
+    show_missing_library,
+    show_report,
+    show_text,
+)
 from onnx_scatterx.doors.cli.progress import stages
+from onnx_scatterx.doors.cli.reports import (
+    JSON,
+    PAGE,
+    TABLE,
+    Texts,
+    failure_told,
+    report_paths,
+    write_reports,
+)
 from onnx_scatterx.doors.cli.strict import strict_status
 from onnx_scatterx.doors.cli.verify import answer, verified
 from onnx_scatterx.files import Writing, note_read
@@ -44,7 +61,9 @@ if TYPE_CHECKING:
     import onnx_ir as ir
 
     from onnx_scatterx.doors.api import Result
+    from onnx_scatterx.engine.passes import Settings
     from onnx_scatterx.files import AnyModel
+    from onnx_scatterx.lab import Consumer
     from onnx_scatterx.tell import Report
 
 
@@ -70,7 +89,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_draws(checked)
     add_check_with(checked)
     output = command.add_argument_group("output")
-    add(output, "--report R", "also write a report, .json or .html")
+    add_report(output)
     add(
         output,
         "--print-after PASS",
@@ -96,7 +115,7 @@ def run(args: argparse.Namespace) -> int:
         reject_unused(args, "with --json", "quiet", "verbose", "check_with")
     if args.quiet:
         reject_unused(args, "with --quiet", "verbose")
-        if args.report is None:
+        if not args.report:
             reject_unused(args, "with --quiet and without --report", "advice")
     if not one:
         if not (args.json or args.report):
@@ -112,29 +131,40 @@ def run(args: argparse.Namespace) -> int:
         if output.is_stream:
             alone = "json", "save_as_external_data", "check_with"
             reject_unused(args, "with -o -, which writes one stream", *alone)
-        return _optimize(args, output)
+        from onnx_scatterx.engine.passes import Settings
+
+        args.model = args.models[0]
+        consumers = chosen_consumers(args.check_with or [], args.python)
+        require_consumers(consumers)
+        read_target(args)
+        chosen = Settings.of(**settings(args))
+        with failure_told(args):
+            return _optimize(args, chosen, output, consumers)
 
 
-def _optimize(args: argparse.Namespace, output: Destination) -> int:
+def _optimize(
+    args: argparse.Namespace,
+    chosen: Settings,
+    output: Destination,
+    consumers: list[tuple[Consumer, str | None]],
+) -> int:
     """Optimize one model, and write it."""
-    (source,) = args.models
-    args.model = source
+    source = args.model
     start = time.perf_counter()
-    consumers = chosen_consumers(args.check_with or [], args.python)
-    require_consumers(consumers)
     with Writing() as writing:
         if source != STREAM:
             note_read(source, "the input")
         output.claim(writing)
-        read_target(args)
         model = model_argument(source)
-        report = report_path(args.report, writing)
-        is_page = report is not None and report.suffix == ".html"
-        advises = args.advice or is_page or not (args.json or args.quiet)
+        reports = report_paths(args.report, writing)
+        shown = [path.suffix for path in reports if path.suffix in (PAGE, TABLE)]
+        advises = args.advice or shown or not (args.json or args.quiet)
         with stages(quiet=args.quiet) as tell:
             after = _printer(args.print_after) if args.print_after else None
-            observer, details = Observer(tell, after), is_page or args.verbose
-            result, told = _rewritten(args, model, observer, advises=advises, details=details)
+            observer, details = Observer(tell, after), PAGE in shown or args.verbose
+            result, told = _rewritten(
+                args, chosen, model, observer, advises=bool(advises), details=details
+            )
             said = told if args.advice else result.report
         writing.check()  # the external data of the input are known only now
         with stages(quiet=args.quiet) as tell:
@@ -143,21 +173,27 @@ def _optimize(args: argparse.Namespace, output: Destination) -> int:
             outside = args.save_as_external_data
             written = output.write(result.model, writing, result.source_path, outside=outside)
         verification = verified(args, model, written) if args.verify else None
+        outcome = outcome_of(source, said, start, args.output, verification)
+        texts: Texts = {
+            PAGE: partial(told.to_html, verification),
+            JSON: partial(json_of, outcome, verification),
+            TABLE: lambda: markdown([replace(outcome, report=told)], args.gate),
+        }
         if verification is not None and not verification.agrees:
             writing.drop()
             output.content = None
-        elif report is not None:
-            whole = partial(json_of, source, said, start, args.output)
-            page = told.to_html if is_page else whole
-            writing.text(report, page(verification=verification), "the report")
+            texts = {TABLE: texts[TABLE]}  # it says so
+        write_reports(reports, writing, texts)
     if args.json:
-        show_text(json_of(source, said, start, args.output, verification))
+        show_text(json_of(outcome, verification))
     elif not args.quiet:
         more: dict[str, Any] = {}
         if verification is not None:
             more["answer"] = verification.lines(brief=not args.verbose)
             more["is_written"] = verification.agrees
         show_report(told, verbose=args.verbose, **more)
+        if more.get("is_written", True):
+            show_missing_library([told])
     status = 0
     if verification is not None:
         status = answer(verification, f"; {args.output} is not written")
@@ -171,6 +207,7 @@ def _optimize(args: argparse.Namespace, output: Destination) -> int:
 
 def _rewritten(
     args: argparse.Namespace,
+    chosen: Settings,
     model: AnyModel,
     observer: Observer,
     *,
@@ -179,10 +216,9 @@ def _rewritten(
 ) -> tuple[Result[Any], Report]:
     """Return the result and the report to tell; neither holds the analysis."""
     from onnx_scatterx.doors.api import Result
-    from onnx_scatterx.engine.passes import Settings
     from onnx_scatterx.tell import Inquiry, settled
 
-    with Inquiry.about(model, Settings.of(**settings(args)), observer) as asked:
+    with Inquiry.about(model, chosen, observer) as asked:
         done = asked.optimized(keeps=advises)
         told = settled(done.report, details=details)
         result = Result(done.model, told, done.source_path)

@@ -12,12 +12,10 @@ import shutil
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.errors import ScatterXError, one_line
-from onnx_scatterx.files import Writing
 from onnx_scatterx.observer import LOG
 from onnx_scatterx.text import as_json, in_lines, visible
 
@@ -68,6 +66,20 @@ def show_report(report: Report, *, verbose: bool, **more: Any) -> None:
     from onnx_scatterx.tell import screen
 
     show(screen(report, whole=verbose, **more))
+
+
+def show_missing_library(reports: Iterable[Report]) -> None:
+    """Print a line if a result has ScatterX nodes, and this installation no library for them."""
+    if not any(report.ops_after.get("ScatterX") for report in reports):
+        return
+    from onnx_scatterx.runtime import missing_library
+
+    try:
+        missing = missing_library()
+    except ScatterXError as error:
+        missing = str(error)
+    if missing is not None:
+        show(f"here ScatterX runs as functions, which is slower: {missing}")
 
 
 def terminal_width() -> int:
@@ -138,14 +150,3 @@ class _Lines(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         print_error(record.getMessage(), DONE)
-
-
-def report_path(report: str | None, writing: Writing) -> Path | None:
-    """Return the path of a report; None if none is wanted. ScatterXError if the path is wrong."""
-    if report is None:
-        return None
-    path = Path(report)
-    if path.suffix not in (".json", ".html"):
-        raise ScatterXError(f"{report}: a report is .json or .html")
-    writing.claim(path, "the report")
-    return path

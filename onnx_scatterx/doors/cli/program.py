@@ -259,6 +259,9 @@ class Parser(argparse.ArgumentParser):
         if message == "the following arguments are required: -o/--output":
             message = "give -o OUT to write the model, or use inspect to look at it"
         message = message.replace("ignored explicit argument", "it takes no value")
+        if message.startswith("argument --strict: it takes no value"):
+            *_, value = message.rpartition(" ")
+            message = f"there is --strict, --strict=native and --strict=taken, not {value}"
         raise SystemExit(print_error(f"{message} (see {self.prog} --help)", 2))
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -272,6 +275,8 @@ class Parser(argparse.ArgumentParser):
     def refuse_unknown(self, unknown: Sequence[str]) -> NoReturn:
         """End with an error that names the unknown arguments, and the option that may be meant."""
         first = next((word for word in unknown if word.startswith("-")), unknown[0])
+        if f"--strict={first}" in self._option_string_actions:
+            self.error(f"write --strict={first}, with = before its value")
         flag = first.partition("=")[0]
         if others := [n for n, p in self.commands.items() if flag in p._option_string_actions]:
             own = self.prog.rpartition(" ")[2]

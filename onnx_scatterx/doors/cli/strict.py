@@ -7,15 +7,14 @@ that shows all of them.
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from onnx_scatterx.doors.cli.output import DONE, NO, print_error, show_text
 
 if TYPE_CHECKING:
+    from onnx_scatterx.doors.batch.gate import Gate
     from onnx_scatterx.doors.batch.summary import ModelOutcome, Summary
     from onnx_scatterx.tell import Report
 
@@ -27,6 +26,11 @@ def strict_status(args: argparse.Namespace, report: Report, written: str = "") -
 
     ``written`` names the model if it was written, which the line says, too.
     """
+    source = args.models[0]
+    if (why := args.gate.reason(source)) is not None:
+        fails = bool(report.unmet(args.strict))
+        print_error(args.gate.told(source, why, fails=fails), DONE)
+        return DONE
     lines = report.unmet(args.strict)
     if not lines:
         return DONE
@@ -38,25 +42,26 @@ def strict_status(args: argparse.Namespace, report: Report, written: str = "") -
         refuses = any(not violation.is_taken for violation in report.violations)
         but = f", but {report.target} does not take all of it" if refuses else ""
         why += f"; {written} is written{but}"
-    return print_error(why, NO)
+    return print_error(f"{source}: {why}", NO)
 
 
-def show_unmet(args: argparse.Namespace, summary: Summary) -> None:
+def show_unmet(summary: Summary) -> None:
     """Print to stderr, below the table, which models do not meet --strict, and why."""
-    unmet = summary.unmet(args.strict)
+    unmet = summary.gate.unmet(summary)
     told = [
         line
         for outcome in summary.outcomes
         if outcome.source in unmet
-        for line in _reasons(outcome, unmet[outcome.source], args.target.text)
+        for line in _reasons(outcome, unmet[outcome.source], summary.gate)
     ]
-    if told:
+    notes = [note for outcome in summary.outcomes if (note := summary.gate.note(outcome))]
+    if told or notes:
         if sys.stdout is not None:
             sys.stdout.flush()  # so that one file of both streams has the table first
-        show_text("\n".join(told), err=True)
+        show_text("\n".join([*told, *notes]), err=True)
 
 
-def _reasons(outcome: ModelOutcome, lines: list[str], target: str) -> Iterator[str]:
+def _reasons(outcome: ModelOutcome, lines: list[str], gate: Gate) -> Iterator[str]:
     """Yield what a model does not meet, and a command that says more."""
     head, *rest = lines
     yield f"{outcome.source}: {head}"
@@ -67,10 +72,4 @@ def _reasons(outcome: ModelOutcome, lines: list[str], target: str) -> Iterator[s
     options = () if report is None or report.about is None else report.about.options
     if report is not None and report.as_is:
         options = ("--as-is", *(o for o in options if not o.startswith("--passes ")))
-    yield f"    {look_closer(outcome.source, target, (*options, *['-v'] * is_more))}"
-
-
-def look_closer(source: str | Path, target: str, options: Iterable[str] = ()) -> str:
-    """Return the command that inspects a model; each of the ``options`` is quoted already."""
-    command = shlex.join(["onnx-scatterx", "inspect", str(source), "--target", target])
-    return " ".join((command, *options))
+    yield f"    {gate.look_closer(outcome.source, (*options, *['-v'] * is_more))}"

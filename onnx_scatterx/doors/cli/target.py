@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
 from pathlib import Path
 
@@ -38,11 +39,17 @@ def _new(word: str) -> str:
         return word
     name = word.removesuffix(".toml")
     shown = name if name in {target.name for target in all_targets()} else f"{name}.toml"
+    name = name if _is_name(name) else "NAME"
     raise argparse.ArgumentError(
         None,
         f"{word!r} is not the word new; {shlex.join(['onnx-scatterx', 'targets', shown])} shows a "
         f"profile, {shlex.join(['onnx-scatterx', 'target', 'new', name])} writes one",
     )
+
+
+def _is_name(text: str) -> bool:
+    """Return whether a text can be the name of a target, and of its file."""
+    return re.fullmatch(r"\w[\w.-]*", text) is not None
 
 
 def run(args: argparse.Namespace) -> int:
@@ -59,7 +66,9 @@ def run(args: argparse.Namespace) -> int:
         used = f"it exists; use it as --target {path}, or remove it"
         why = used if path.exists() else "give a name without a folder"
         raise ScatterXError(f"{path}: not written: {why}")
-    if args.name in {target.name for target in all_targets()}:
+    if not _is_name(args.name):
+        raise ScatterXError(f"{args.name!r} is not a name: use letters, digits, and . _ - inside")
+    if args.name.lower() in {target.name for target in all_targets()}:
         raise ScatterXError(f"{args.name} is listed: take another name for one of your own")
     with Writing() as writing:
         like = None if args.like is None else load(args.like)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.engine.passes.marks import LAST_WINS as LAST_WINS
     from onnx_scatterx.engine.passes.marks import NUMBER as NUMBER
     from onnx_scatterx.engine.passes.settings import Settings as Settings
+    from onnx_scatterx.engine.passes.settings import as_it_is as as_it_is
     from onnx_scatterx.engine.passes.share_masks import ShareMasks as ShareMasks
     from onnx_scatterx.engine.passes.shorten_shape_computations import (
         ShortenShapeComputations as ShortenShapeComputations,
@@ -64,7 +65,7 @@ else:
             "known_branches": "take_known_branches",
             "lower_scatters": "LowerScatters",
             "marks": "KEPT LAST_WINS NUMBER",
-            "settings": "Settings",
+            "settings": "Settings as_it_is",
             "share_masks": "ShareMasks",
             "shorten_shape_computations": "ShortenShapeComputations",
             "simplify_gathers": "SimplifyGathers",

@@ -19,7 +19,7 @@ from onnx_scatterx.engine.plan import Rule
 from onnx_scatterx.errors import ScatterXError, did_you_mean
 from onnx_scatterx.files import check_opset
 from onnx_scatterx.operators import READS
-from onnx_scatterx.options import DEFAULTS, Options, Rules, command_words
+from onnx_scatterx.options import DEFAULTS, OF_READING, Options, Rules, command_words
 from onnx_scatterx.rewrites import RULES
 from onnx_scatterx.rewrites.overlay import OVERLAY
 from onnx_scatterx.rewrites.scatterx import SCATTERX
@@ -70,6 +70,30 @@ def rules_of(target: Target, rules: Sequence[Rule], *, asked: bool) -> tuple[Rul
     return (*kept, OVERLAY, SCATTERX) if target.is_timed else (*kept, SCATTERX)
 
 
+def as_it_is(options: Options) -> Options:
+    """Return options under which a model is only compared with a target, and not changed.
+
+    Raises ScatterXError if one of them says how to rewrite, or if the target takes all operators.
+
+    >>> as_it_is({"target": "qnn"})
+    {'target': 'qnn', 'passes': ['CheckTarget']}
+    >>> as_it_is({"target": "qnn", "gathers": True})
+    Traceback (most recent call last):
+        ...
+    onnx_scatterx.errors.ScatterXError: gathers has no effect with as_is, which rewrites nothing
+    """
+    for name, value in options.items():
+        if name in DEFAULTS and name not in OF_READING and value != DEFAULTS[name]:  # type: ignore[literal-required]
+            raise ScatterXError(f"{name} has no effect with as_is, which rewrites nothing")
+    target = target_of(options.get("target", DEFAULTS["target"]))
+    if not target.has_profile:
+        raise ScatterXError(
+            f"as_is compares a model with a device, and {target.name} takes all operators: "
+            "give a target"
+        )
+    return {**options, "passes": sorted(CHECKS)}
+
+
 @dataclass(frozen=True)
 class Settings:
     """How to optimize: the options, checked and read.
@@ -86,7 +110,10 @@ class Settings:
     def of(cls, **options: Unpack[Options]) -> Settings:
         """Return the checked options of the public functions, or raise ScatterXError."""
         for name in options.keys() - DEFAULTS.keys():
-            raise TypeError(f"there is no option {name!r}{did_you_mean(name, DEFAULTS)}")
+            near = did_you_mean(name, DEFAULTS)
+            if name == "as_is":
+                near = ": it is one of inspect and inspect_many, which compare a model as it is"
+            raise TypeError(f"there is no option {name!r}{near}")
         chosen: Options = {**DEFAULTS, **options}
         for name, (kinds, what) in _KINDS.items():
             value: object = chosen[name]  # type: ignore[literal-required]

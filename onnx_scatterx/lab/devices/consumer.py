@@ -17,7 +17,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from onnx_scatterx.errors import MissingConsumerError, ScatterXError, did_you_mean, one_line
+from onnx_scatterx.errors import (
+    MissingConsumerError,
+    ScatterXError,
+    did_you_mean,
+    no_such_file,
+    one_line,
+)
 from onnx_scatterx.lab.devices import child
 from onnx_scatterx.lab.devices.adapter import Adapter, Answer, Outputs
 from onnx_scatterx.processes import Child, Closing, NoReply, Reply, scratch
@@ -79,7 +85,7 @@ def consumer_of(name: str) -> Consumer:
 
 def _own(path: Path) -> Consumer:
     if not path.is_file():
-        raise ScatterXError(f"{path}: no such file")
+        raise ScatterXError(no_such_file(path))
     try:
         adapter = child.load(str(path.resolve()))
     except Exception as error:  # a user's module may raise any exception

@@ -166,8 +166,8 @@ def _read_at(
 ) -> tuple[ir.Model, Knowledge]:
     """Return a copy of the model with these sizes, and its analysis; or raise ScatterXError."""
     copy = cloned(model)
-    fix = {**(settings.given["fix"] or {}), **numbers}
-    fixed = FixedSizes.of(copy, fix, distrust_dims=settings.given["distrust_dims"])
+    fix = {**(settings.options["fix"] or {}), **numbers}
+    fixed = FixedSizes.of(copy, fix, distrust_dims=settings.options["distrust_dims"])
     declare_fixed(copy, fixed)
     return copy, analysis_at(copy, settings, fixed).knowledge
 

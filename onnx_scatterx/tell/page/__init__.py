@@ -2,5 +2,6 @@
 
 from onnx_scatterx.tell.page.document import OneModel, directory_page, fragment, page
 from onnx_scatterx.tell.page.model_part import ComparedNote
+from onnx_scatterx.tell.page.to_do import to_do
 
-__all__ = ["ComparedNote", "OneModel", "directory_page", "fragment", "page"]
+__all__ = ["ComparedNote", "OneModel", "directory_page", "fragment", "page", "to_do"]

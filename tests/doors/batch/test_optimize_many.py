@@ -16,6 +16,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.doors.batch import many, optimize_many
+from onnx_scatterx.doors.batch.gate import Gate
 from onnx_scatterx.doors.batch.summary import ModelOutcome, Summary
 from onnx_scatterx.doors.batch.workers import Task, failed
 from onnx_scatterx.doors.cli import main
@@ -391,7 +392,20 @@ def test_how_many_results_a_target_takes() -> None:
         made = [ModelOutcome(path, path, report, agrees, None, 1.0) for report in reports]
         return Summary(tuple(made), 1.0).summary()
 
-    assert ", 2 of 3 results taken whole by npu (" in said(whole, lacks, hosted)
+    outcomes = tuple(
+        ModelOutcome(Path(f"{name}.onnx"), None, report, None, None, 1.0)
+        for name, report in {"whole": whole, "lacks": lacks, "hosted": hosted, "none": None}.items()
+    )
+    for strict, told in (
+        (True, ["pass", "allowed", "pass", "fail"]),
+        ("native", ["pass", "allowed", "fail", "fail"]),
+    ):
+        gate = Gate(strict, "npu", {"lac*": "known"})  # type: ignore[arg-type]
+        _, head, *rows = Summary(outcomes, 1.0, gate).plain().splitlines()
+        assert [head.split("\t")[0], *(row.split("\t")[0] for row in rows)] == ["result", *told]
+    assert ", 1 of 3 results taken whole by npu, 1 more with nodes on its host (" in said(
+        whole, lacks, hosted
+    )
     planned = replace(whole, planned=True)
     assert said(planned).endswith(", 1 of 1 results would be taken whole by npu (1.0 s)")
     assert "taken" not in said(whole, agrees=False)

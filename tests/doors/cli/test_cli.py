@@ -170,14 +170,14 @@ def test_verify_on_inputs_of_the_user(tmp_path: Path, capsys: pytest.CaptureFixt
     assert error_of(capsys) == "--seed has no effect with --input alone, without --samples"
     np.save(tmp_path / "x.npy", np.array([1, 2]))
     assert main(["verify", neg, neg, "--input", f"x={tmp_path}/x.npy"]) == 2
-    wrong = "feed 1: input 'x' is int64, and the model takes float; convert it first"
+    wrong = "given inputs 1: input 'x' is int64, and the model takes float; convert it first"
     assert error_of(capsys) == wrong
     rows = saved(tmp_path / "rows.onnx", ROWS)
     np.savez(tmp_path / "far.npz", x=np.zeros((2, 1), np.float32), i=np.array([7]))
     assert main(["verify", rows, rows, "--input", f"{tmp_path}/far.npz"]) == 2
-    assert "the first model rejected every input: feed 1: " in capsys.readouterr().err
+    assert "the first model rejected every input: given inputs 1: " in capsys.readouterr().err
     assert main(["verify", rows, rows, "--input", f"{tmp_path}/far.npz", "--samples", "2"]) == 0
-    assert "\n  rejected: feed 1: " in capsys.readouterr().out
+    assert "\n  rejected: given inputs 1: " in capsys.readouterr().out
     np.save(tmp_path / "half.npy", np.array([1.5]).astype(ml_dtypes.bfloat16))  # saved as 2 bytes
     half = saved(tmp_path / "half.onnx", "g (bfloat16[N] x) => (bfloat16[N] y) { y = Identity(x) }")
     assert main(["verify", half, half, "--input", f"x={tmp_path}/half.npy"]) == 0

@@ -130,6 +130,29 @@ def test_named_models_and_options(base: str) -> None:
 
 
 @pytest.mark.slow
+def test_the_summary_has_a_row_for_each_model(base: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
+    shutil.copy(TAKEN, "a.onnx")
+    Path("b.onnx").write_bytes(b"no model")
+    Path("allow.txt").write_text("# models that are known\nol?.onnx  # no numbers | yet\n")
+    done = step(files="b.onnx old.onnx", allow="allow.txt")
+    assert done.returncode == 1
+    assert "old.onnx may fail --strict: no numbers | yet" in done.stderr
+    assert "/" not in done.stderr  # no path of the machine
+    title, _, head, _, *rows = Path("summary.md").read_text("utf-8").splitlines()
+    assert (title, head[:18]) == ("### Scatters, for qnn", "| result | model |")
+    assert [row.rsplit(" | ", 1)[0] for row in rows] == [
+        "| **fail** | `b.onnx` |  | ",
+        "| allowed: no numbers \\| yet | `old.onnx` | 1 → 1 | 12",
+    ]
+    assert "not an ONNX model" in rows[0]
+    assert rows[1].endswith("--fix height=8 --fix width=12` |")
+    assert not Path("onnx-scatterx-results").exists()
+    assert step(files="a.onnx", options="--no-such-option").returncode == 1
+    assert Path("summary.md").read_text("utf-8").splitlines()[-1].endswith(" | read the log |")
+
+
+@pytest.mark.slow
 def test_a_base_that_is_empty_or_not_there(base: str) -> None:
     done = step(base="")
     assert (done.returncode, pages()) == (1, ["old.onnx.html"])  # it is refused
@@ -173,9 +196,45 @@ def test_the_hook_rejects_a_file_whose_scatter_can_be_removed(
         capsys.readouterr()
         assert main(["inspect", "--strict", "--target", "rknn", *more, str(BOX)]) == status
     out, err = capsys.readouterr()
-    assert out.startswith("62 nodes, all of them taken by rknn; 1 on its host: ScatterND\n")
+    assert out.startswith("62 nodes: 61 taken by rknn, 1 on its host: ScatterND\n")
     assert f"\nnext:\n  onnx-scatterx inspect {BOX} --target rknn\n" in out
-    assert err == "onnx-scatterx: 1 scatter that rknn runs on its host: ScatterND (1): /ScatterND\n"
+    said = "1 scatter that rknn runs on its host: ScatterND (1): /ScatterND\n"
+    assert err == f"onnx-scatterx: {BOX}: {said}"
+
+
+def test_a_model_that_may_fail(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is named with its reason; a table in Markdown has a row for it."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(BOX, "box.onnx")
+    command = ["inspect", "box.onnx", "--as-is", "--target", "rknn"]
+    command += ["--report", "r.md", "--report", "r.json"]
+    row = (
+        "| `box.onnx` | 1 → 1 | 0, 1 on the host | `onnx-scatterx inspect box.onnx --target rknn` |"
+    )
+    Path("allow.txt").write_text("# known\n\nother.onnx # why\n*.onnx  # retired\n")
+    for more, status, told, first in (
+        (["--strict"], 1, "box.onnx: 1 scatter that rknn", "**fail**"),
+        (
+            ["--strict", "--allow", "allow.txt"],
+            0,
+            "box.onnx may fail --strict: retired",
+            "allowed: retired",
+        ),
+        (["--strict=taken", "--allow", "allow.txt"], 0, "box.onnx meets --strict: remove it", None),
+        (["--allow", "allow.txt"], 2, "--allow has no effect without --strict", None),
+        (["--strict", "--allow", "no.txt"], 2, "no.txt: cannot be read", None),
+        (["--strict", "--report", "r.pdf"], 2, "r.pdf: a report is .json, .html or .md", None),
+    ):
+        assert main([*command, *more]) == status, more
+        assert capsys.readouterr().err.startswith(f"onnx-scatterx: {told}")
+        if first is not None:
+            assert Path("r.md").read_text("utf-8").splitlines()[2] == f"| {first} {row}"
+            assert json.loads(Path("r.json").read_text("utf-8"))["strict_met"] is False
+    Path("allow.txt").write_text("box.onnx #\n")
+    assert main([*command, "--strict", "--allow", "allow.txt"]) == 2
+    assert "allow.txt, line 1: write why it may fail: box.onnx # REASON" in capsys.readouterr().err
 
 
 def test_models_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
@@ -185,7 +244,10 @@ def test_models_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
     assert "operator set 18, and standard, max_opset = 17 takes 17" in capsys.readouterr().out
     assert main(["inspect", str(TAKEN), *command[1:], "rknn", "--strict"]) == 1
     out, err = capsys.readouterr()
-    assert out.startswith("2 of 2 models inspected as they are, 2 of 2 taken whole by rknn")
+    assert out.startswith(
+        "2 of 2 models inspected as they are, 0 of 2 taken whole by rknn, "
+        "2 more with nodes on its host ("
+    )
     assert f"    onnx-scatterx inspect {BOX} --target rknn --as-is\n" in err
     for more, why in (
         (["standard"], "give --target"),

@@ -126,7 +126,7 @@ def test_bad_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     (tmp_path / "folder.json").mkdir()
     out = tmp_path / "out.onnx"
     for source, report, because in (
-        (model, "r.txt", "a report is .json or .html"),
+        (model, "r.txt", "a report is .json, .html or .md"),
         (model, "nowhere/r.json", "does not exist"),
         (model, "folder.json", "is a directory"),
         (str(text), "m.json", "the report is the input"),

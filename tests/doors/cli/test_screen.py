@@ -117,7 +117,7 @@ def test_a_long_result_says_so_and_what_is_shorter(
 
 
 def test_what_standard_would_remove_is_said(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If a ScatterX was written: of how many scatters, in one line, and with the option."""
     model, out = saved(tmp_path / "m.onnx", AT_RUN), str(tmp_path / "out.onnx")
@@ -130,6 +130,10 @@ def test_what_standard_would_remove_is_said(
         assert line in lines
         assert main([*command, "--no-advice"]) == 0
         assert line not in capsys.readouterr().out
+    monkeypatch.setenv("ONNX_SCATTERX_LIBRARY", "no.so")  # then a result needs what is not there
+    for target, times in ("scatterx", 1), ("standard", 0):
+        assert main(["optimize", model, "-o", out, "--target", target]) == 0
+        assert capsys.readouterr().out.count("\nhere ScatterX runs as functions, ") == times
     assert main(["optimize", model, "-o", out, "--target", "standard"]) == 0
     told = capsys.readouterr().out
     assert "4 of 4 scatters removed, " in told

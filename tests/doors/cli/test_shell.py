@@ -56,17 +56,35 @@ def test_no_command_prints_the_help(capsys: pytest.CaptureFixture[str]) -> None:
         (["inspect", KV, "--jsn"], "unrecognized arguments: --jsn; did you mean --json?"),
         (["inspect", KV, "--qqqqq"], "unrecognized arguments: --qqqqq (see onnx-scatterx inspect"),
         (
-            ["inspect", KV, "--report=r.html", "--json"],
-            "--report is an option of optimize, not of inspect (see onnx-scatterx inspect --help)",
+            ["inspect", KV, "--output=r.html", "--json"],
+            "--output is an option of optimize, run, extract, not of inspect (see",
         ),
         (["run", KV, "--rtol", "1"], "--rtol is an option of verify, "),
-        (["inspect", KV, "--strict=bad"], "argument --strict: it takes no value 'bad' (see onnx-s"),
+        (
+            ["inspect", KV, "--strict=bad"],
+            "there is --strict, --strict=native and --strict=taken, not 'bad' (see onnx-s",
+        ),
+        (["inspect", KV, "--strict", "native"], "write --strict=native, with = before"),
+        (["inspect", "--strict", "taken", KV], "write --strict=taken, with = before"),
+        (
+            ["inspect", KV, "--strict", "--strict=taken"],
+            "--strict and --strict=taken are given: give one of them",
+        ),
+        (
+            ["optimize", KV, "-o", "a", "--target", "qnn", "--target", "rknn"],
+            "--target is given twice, as qnn and as rknn: give it once",
+        ),
+        (["inspect", KV, "--target", "rknn,qnn"], "target 'rknn,qnn': these are several; one run"),
+        (["inspect", f"{KV}x"], f"{KV}x: no such file; did you mean {KV}?"),
+        (["verify", KV, f"{KV}x"], f"{KV}x: no such file; did you mean {KV}?"),
+        (["target", "new", "a b", "--operators", "Add"], "'a b' is not a name: use letters"),
+        (["target", "new", "QNN", "--operators", "Add"], "QNN is listed: take another name"),
         (["--verison"], "unrecognized arguments: --verison; did you mean --version?"),
         (["inspect", KV, "--target", "standrad"], "no target is called 'standrad'; did you mean"),
         (
             ["target", "my chip.toml"],
             "'my chip.toml' is not the word new; onnx-scatterx targets 'my chip.toml' shows a "
-            "profile, onnx-scatterx target new 'my chip' writes one",
+            "profile, onnx-scatterx target new NAME writes one",
         ),
         (["target", "qnn"], "'qnn' is not the word new; onnx-scatterx targets qnn shows a profile"),
         (

@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+import onnx_scatterx
 from onnx_scatterx import Reason
 from tests.helpers.rules import Case, Refuses, assert_sound_at, each, row
+from tests.helpers.support import parse
 
 NUMBERS = """<int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2}, int64[1] minus = {-1},
      int64 first = {0}, int64 second = {1}>"""
@@ -124,6 +126,22 @@ def test_no_row_where_a_product_of_sizes_is_0() -> None:
         negative = Neg (rows)
         y = ScatterElements <axis = 0> (negative, i, v) }}"""
     assert_sound_at(text, *masks((3, 2), (1, 1), (0, 2), (2, 0)))
+
+
+def test_a_mask_that_is_broadcast_twice() -> None:
+    """As PyTorch writes it: rows are counted and chosen, and both Expands are gone."""
+    text = f"""g (float[A,4] x, bool[A,1] m, float[K] u) => (float[A,4] y) {NUMBERS} {{
+        s = Shape (x)
+        a = Expand (m, s)
+        b = Expand (a, s)
+        n = NonZero (b)
+        i = Transpose (n)
+        y = ScatterND (x, i, u) }}"""
+    cases = masks((0, 1), (1, 1), (3, 1))
+    assert_sound_at(text, *[{"m": case["m"], "K": 4 * case["K"]} for case in cases])
+    npu = "standard, avoid = ['CumSum', 'Expand', 'NonZero'], static_only = true"
+    fixed = onnx_scatterx.optimize(parse(text), target=npu, fix={"A": 1024, "K": 64}, strict=True)
+    assert fixed.report.removed == 1
 
 
 GOLDEN = {

@@ -1,0 +1,103 @@
+"""The gate of a pull request: which models pass, which fail, and which may fail, and why they may.
+
+A model passes if there is a result, if this is the same and proven where that was asked for, and if
+it meets `--strict`. The file of `--allow` names models that may fail `--strict`, each with
+a reason.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from onnx_scatterx.errors import ScatterXError, about_file
+from onnx_scatterx.files import note_read
+
+if TYPE_CHECKING:
+    from onnx_scatterx.doors.batch.summary import ModelOutcome, Summary
+    from onnx_scatterx.options import Strict
+
+Verdict = Literal["pass", "fail", "allowed"]
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What is asked of models: ``strict``, for a target, but for those that are ``allowed``.
+
+    ``allowed`` has the reasons for which models may fail ``strict``, by their paths, which may be
+    patterns of a shell. ``target`` is the target as it is typed.
+    """
+
+    strict: Strict = False
+    target: str = ""
+    allowed: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, strict: Strict, target: str, allow: str | None) -> Gate:
+        """Return the gate with the models that a file ``allow`` names; None names no file."""
+        return cls(strict, target, {} if allow is None else _listed(allow))
+
+    def reason(self, source: str | Path) -> str | None:
+        """Return why a model may fail ``strict``; None if it may not.
+
+        >>> gate = Gate(True, "qnn", {"models/old/*": "retired in May"})
+        >>> gate.reason("models/old/a.onnx"), gate.reason("models/b.onnx")
+        ('retired in May', None)
+        """
+        path = os.path.relpath(source)
+        for pattern, reason in self.allowed.items():
+            if path == os.path.relpath(pattern) or fnmatch.fnmatchcase(path, pattern):
+                return reason
+        return None
+
+    def unmet(self, summary: Summary) -> dict[Path, list[str]]:
+        """Return the models that do not meet ``strict``, but for those that may fail it."""
+        unmet = summary.unmet(self.strict).items()
+        return {source: lines for source, lines in unmet if self.reason(source) is None}
+
+    def verdict(self, outcome: ModelOutcome) -> Verdict:
+        """Return whether a model passes, fails, or fails ``strict`` and may."""
+        if outcome.report is None or outcome.agrees is False or outcome.same is False:
+            return "fail"
+        if not outcome.report.unmet(self.strict):
+            return "pass"
+        return "fail" if self.reason(outcome.source) is None else "allowed"
+
+    def note(self, outcome: ModelOutcome) -> str | None:
+        """Return the line about a model that the list names: it fails, or it need not be named."""
+        reason = self.reason(outcome.source)
+        if reason is None or outcome.report is None:
+            return None
+        return self.told(outcome.source, reason, fails=bool(outcome.report.unmet(self.strict)))
+
+    @staticmethod
+    def told(source: str | Path, reason: str, *, fails: bool) -> str:
+        """Return the line about a model that may fail ``strict``."""
+        if fails:
+            return f"{source} may fail --strict: {reason}"
+        return f"{source} meets --strict: remove it from the file of --allow"
+
+    def look_closer(self, source: str | Path, options: Iterable[str] = ()) -> str:
+        """Return the command that inspects a model; each of the ``options`` is quoted already."""
+        command = shlex.join(["onnx-scatterx", "inspect", str(source), "--target", self.target])
+        return " ".join((command, *options))
+
+
+def _listed(file: str) -> dict[str, str]:
+    """Return the reasons in a file by the paths before them: in each line ``PATH  # REASON``."""
+    note_read(Path(file), "the list of --allow")
+    with about_file(file, "cannot be read"):
+        lines = Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
+    allowed = {}
+    for number, line in enumerate(lines, 1):
+        path, _, reason = (part.strip() for part in line.partition("#"))
+        if path and not reason:
+            raise ScatterXError(f"{file}, line {number}: write why it may fail: {path} # REASON")
+        if path:
+            allowed[path] = reason
+    return allowed
