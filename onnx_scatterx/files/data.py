@@ -5,6 +5,7 @@ import itertools
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import attrgetter
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TypeGuard, TypeVar
 
@@ -186,19 +187,16 @@ def check_strings(proto: onnx.ModelProto, what: str) -> None:
         for field in kind.fields:
             name, several = field.name, is_repeated(field)
             if field.type == field.TYPE_STRING:
-                values = (getattr(message, name) for message in messages)
-                for text in itertools.chain.from_iterable(values) if several else values:
-                    if isinstance(text, bytes):
-                        raise ModelError(
-                            f"{what}: a text is not UTF-8: {kind.name}.{name} is {text!r}"
-                        )
+                values = map(attrgetter(name), messages)
+                texts = [*itertools.chain.from_iterable(values)] if several else [*values]
+                if bytes in {*map(type, texts)}:
+                    text = next(text for text in texts if isinstance(text, bytes))
+                    why = f"a text is not UTF-8: {kind.name}.{name} is {text!r}"
+                    raise ModelError(f"{what}: {why}")
             elif field.message_type is not None:
-                below = (
-                    (part for message in messages for part in getattr(message, name))
-                    if several
-                    else (getattr(m, name) for m in messages if m.HasField(name))
-                )
-                if parts := list(below):
+                below = messages if several else [m for m in messages if m.HasField(name)]
+                held = map(attrgetter(name), below)
+                if parts := [*itertools.chain.from_iterable(held)] if several else [*held]:
                     waiting.setdefault(field.message_type, []).extend(parts)
 
 
