@@ -87,13 +87,15 @@ def check_tensors(
     what: str,
     directory: Path | None,
     elsewhere: Mapping[str, Path] | None = None,
-) -> None:
-    """Raise `ModelError` if a tensor's data do not fit its shape, or its external file is short.
+) -> bool:
+    """Return whether some data are external.
 
+    Raises `ModelError` if a tensor's data do not fit its shape, or its external file is short.
     Without a `directory`, external files are not checked. `elsewhere` has the files that are not in
     the directory, by their locations.
     """
     sizes: dict[str, int] = {}
+    outside = False
     for tensor in tensors(proto):
         where = f"{what}: tensor {tensor.name or 'of a Constant'}"
         if any(dim < 0 for dim in tensor.dims):
@@ -105,6 +107,7 @@ def check_tensors(
             fields = " and ".join(sorted(stored))
             raise ModelError(f"{where} has its numbers in {fields}")
         if tensor.data_location == onnx.TensorProto.EXTERNAL:
+            outside = True
             if directory is not None:
                 _check_external(tensor, where, directory, elsewhere or {}, sizes)
         elif tensor.HasField("raw_data"):
@@ -114,6 +117,7 @@ def check_tensors(
                 raise ModelError(f"{where} of shape {list(tensor.dims)} {needs}")
         else:
             _check_typed(tensor, where)
+    return outside
 
 
 def _check_typed(tensor: onnx.TensorProto, what: str) -> None:
