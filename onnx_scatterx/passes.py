@@ -17,6 +17,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.assumptions import Fix
 from onnx_scatterx.engine.passes import Settings
+from onnx_scatterx.files import follow_links
 from onnx_scatterx.options import DEFAULTS, Options
 from onnx_scatterx.targets import AnyTarget
 from onnx_scatterx.tell import Report, optimize_ir, settled
@@ -80,6 +81,7 @@ class RemoveScatters(ir.passes.InPlacePass):
 
     def call(self, model: ir.Model) -> ir.passes.PassResult:
         """Rewrite the model."""
+        follow_links(model)
         report, _ = optimize_ir(model, self.settings)
         self._report = settled(report, details=True)  # others change the model
         same = self._report.ops_before == self._report.ops_after

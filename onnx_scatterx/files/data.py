@@ -5,6 +5,7 @@ import itertools
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import attrgetter
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TypeGuard, TypeVar
 
@@ -86,13 +87,15 @@ def check_tensors(
     what: str,
     directory: Path | None,
     elsewhere: Mapping[str, Path] | None = None,
-) -> None:
-    """Raise `ModelError` if a tensor's data do not fit its shape, or its external file is short.
+) -> bool:
+    """Return whether some data are external.
 
+    Raises `ModelError` if a tensor's data do not fit its shape, or its external file is short.
     Without a `directory`, external files are not checked. `elsewhere` has the files that are not in
     the directory, by their locations.
     """
     sizes: dict[str, int] = {}
+    outside = False
     for tensor in tensors(proto):
         where = f"{what}: tensor {tensor.name or 'of a Constant'}"
         if any(dim < 0 for dim in tensor.dims):
@@ -104,6 +107,7 @@ def check_tensors(
             fields = " and ".join(sorted(stored))
             raise ModelError(f"{where} has its numbers in {fields}")
         if tensor.data_location == onnx.TensorProto.EXTERNAL:
+            outside = True
             if directory is not None:
                 _check_external(tensor, where, directory, elsewhere or {}, sizes)
         elif tensor.HasField("raw_data"):
@@ -113,6 +117,7 @@ def check_tensors(
                 raise ModelError(f"{where} of shape {list(tensor.dims)} {needs}")
         else:
             _check_typed(tensor, where)
+    return outside
 
 
 def _check_typed(tensor: onnx.TensorProto, what: str) -> None:
@@ -186,19 +191,16 @@ def check_strings(proto: onnx.ModelProto, what: str) -> None:
         for field in kind.fields:
             name, several = field.name, is_repeated(field)
             if field.type == field.TYPE_STRING:
-                values = (getattr(message, name) for message in messages)
-                for text in itertools.chain.from_iterable(values) if several else values:
-                    if isinstance(text, bytes):
-                        raise ModelError(
-                            f"{what}: a text is not UTF-8: {kind.name}.{name} is {text!r}"
-                        )
+                values = map(attrgetter(name), messages)
+                texts = [*itertools.chain.from_iterable(values)] if several else [*values]
+                if bytes in {*map(type, texts)}:
+                    text = next(text for text in texts if isinstance(text, bytes))
+                    why = f"a text is not UTF-8: {kind.name}.{name} is {text!r}"
+                    raise ModelError(f"{what}: {why}")
             elif field.message_type is not None:
-                below = (
-                    (part for message in messages for part in getattr(message, name))
-                    if several
-                    else (getattr(m, name) for m in messages if m.HasField(name))
-                )
-                if parts := list(below):
+                below = messages if several else [m for m in messages if m.HasField(name)]
+                held = map(attrgetter(name), below)
+                if parts := [*itertools.chain.from_iterable(held)] if several else [*held]:
                     waiting.setdefault(field.message_type, []).extend(parts)
 
 

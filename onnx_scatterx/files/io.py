@@ -38,7 +38,8 @@ from onnx_scatterx.graphs import cloned
 class Opened:
     """An open model: as an `onnx_ir.Model`, and as the message from which this was made, if any.
 
-    If the message is ``ours``, it was read from a file, and no other code uses it.
+    If the message is ``ours``, it was read from a file, and no other code uses it. Without
+    ``outside``, the model has no external data.
     """
 
     model: ir.Model
@@ -46,6 +47,7 @@ class Opened:
     source: ModelSource
     ours: bool = False
     directory: Path | None = None  # of its external data
+    outside: bool = True
 
     def original(self) -> Callable[[], ir.Model]:
         """Return what makes the model once more, unchecked, each time another one.
@@ -61,7 +63,7 @@ class Opened:
         """
         message = self.message
         if message is None:
-            return partial(cloned, self.model)
+            return partial(_copied, self.model)
         stored = [t for graph in graphs_in(message) for t in getattr(graph, "initializer", ())]
         names = [tensor.name for tensor in stored]
 
@@ -70,7 +72,7 @@ class Opened:
                 if tensor.name != name:  # onnx_ir renames a weight's message with its value
                     tensor.name = name
             model = _sorted(message)
-            if self.directory is not None:
+            if self.outside and self.directory is not None:
                 follow_links(model, self.directory)
             return model
 
@@ -107,14 +109,17 @@ def open_model(model: AnyModel, beside: Path | None = None) -> Opened:
         return Opened(content, None, source)
     if isinstance(content, onnx.ModelProto):
         check_strings(content, "the model")
-        loaded, proto, directory = _to_ir(content, "the model", None), content, source.directory
+        proto, directory = content, source.directory
+        loaded, outside = _to_ir(content, "the model", None)
     else:
         proto, directory = read(content), content.parent
-        loaded = _to_ir(proto, str(content), directory)
-    if (data_directory := directory or beside) is not None:
-        follow_links(loaded, data_directory)
-    note_data_files(loaded)
-    return Opened(loaded, proto, source, proto is not content, data_directory)
+        loaded, outside = _to_ir(proto, str(content), directory)
+    data_directory = directory or beside
+    if outside:
+        if data_directory is not None:
+            follow_links(loaded, data_directory)
+        note_data_files(loaded)
+    return Opened(loaded, proto, source, proto is not content, data_directory, outside)
 
 
 def load(model: AnyModel, beside: Path | None = None) -> ir.Model:
@@ -168,14 +173,21 @@ def read(path: Path) -> onnx.ModelProto:
     return message
 
 
-def _to_ir(proto: onnx.ModelProto, what: str, directory: Path | None) -> ir.Model:
-    """Return a checked message as a model."""
+def _copied(model: ir.Model) -> ir.Model:
+    """Return a copy of a model, which may read external data behind links."""
+    copy = cloned(model)
+    follow_links(copy)
+    return copy
+
+
+def _to_ir(proto: onnx.ModelProto, what: str, directory: Path | None) -> tuple[ir.Model, bool]:
+    """Return a checked message as a model, and whether it has external data."""
     check_versions(proto, what)
     unsorted: list[str] = []
     for graph in (proto.graph, *proto.functions):
         for name in sorted(free_names(graph, unsorted)):
             raise ModelError(f"{what}: the graph is invalid: nothing defines the value {name!r}")
-    check_tensors(proto, what, directory)
+    outside = check_tensors(proto, what, directory)
     check_texts(proto, what)
     check_bodies(proto, what)
     if not unsorted:
@@ -189,7 +201,7 @@ def _to_ir(proto: onnx.ModelProto, what: str, directory: Path | None) -> ir.Mode
         raise ModelError(f"{what}: the graph is invalid: {one_line(reason)}") from error
     if unsorted:
         check_valid(to_proto(model), what)
-    return model
+    return model, outside
 
 
 def _sorted(proto: onnx.ModelProto) -> ir.Model:

@@ -62,7 +62,8 @@ class Weights:
         try:
             return to_proto(model)
         finally:
-            replace_tensors(model, lambda tensor: weights.get(id(tensor), tensor))
+            if weights:
+                replace_tensors(model, lambda tensor: weights.get(id(tensor), tensor))
 
     def restore_names(self) -> None:
         """Undo that onnx_ir renames a weight's message if its value is renamed."""

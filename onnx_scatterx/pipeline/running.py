@@ -16,7 +16,6 @@ from onnx_scatterx.engine.device import check_sizes, known_sizes
 from onnx_scatterx.engine.passes import Job, Settings
 from onnx_scatterx.engine.plan import written_nodes
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.files import follow_links
 from onnx_scatterx.fitting import forget_unchecked_dims
 from onnx_scatterx.graphs import (
     all_graphs,
@@ -50,7 +49,6 @@ def run(
     ``original`` returns the model once more; without it, the model is copied if that may be needed.
     Raises ScatterXError if the settings do not fit the model.
     """
-    follow_links(model)
     check_sizes(model, settings.size_hint)
     for name in settings.size_hint:
         if name in (settings.options["fix"] or {}):
@@ -100,9 +98,11 @@ def _assumed(model: ir.Model, settings: Settings, fixed: FixedSizes) -> Sequence
 
 def command_budget(model: ir.Model, settings: Settings) -> AbstractContextManager[Budget]:
     """Return the budget of a command about a model, which all its parts share."""
-    return of_command(
-        settings.options["effort"] * LIMITS.steps_of(sum(map(len, all_graphs(model))))
-    )
+
+    def steps() -> float:
+        return settings.options["effort"] * LIMITS.steps_of(sum(map(len, all_graphs(model))))
+
+    return of_command(steps)
 
 
 def _operators(model: ir.Model) -> Counter[str]:

@@ -46,7 +46,7 @@ class About:
         return cls(
             str(source.file) if source.file is not None else model.graph.name or "model",
             size_before=size,
-            size_outside=external_size(model),
+            size_outside=external_size(model) if opened.outside else 0,
             opset=model.opset_imports.get(""),
             options=options,
         )

@@ -92,7 +92,8 @@ class Inquiry:
         if self._may_change_opened:
             self._may_change_opened = False
             return self.opened.model
-        return cloned(self.model) if "model" in vars(self) else self._original()
+        is_kept = self.opened.message is not None and "model" in vars(self)
+        return cloned(self.model) if is_kept else self._original()
 
     @cached_property
     def inspected(self) -> tuple[Report, tuple[NodeRecord, ...]]:

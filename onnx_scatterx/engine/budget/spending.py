@@ -185,12 +185,12 @@ def budget() -> Budget:
 
 
 @contextmanager
-def of_command(steps: float) -> Iterator[Budget]:
-    """Use the budget of the command, which is made here if there is none.
+def of_command(steps: Callable[[], float]) -> Iterator[Budget]:
+    """Use the budget of the command, which is made here of so many ``steps`` if there is none.
 
-    >>> with of_command(10) as first:
+    >>> with of_command(lambda: 10) as first:
     ...     first.charge_question(4)
-    ...     with of_command(10) as second:
+    ...     with of_command(lambda: 10) as second:
     ...         second.steps
     6
     """
@@ -198,7 +198,7 @@ def of_command(steps: float) -> Iterator[Budget]:
     if present is not None and present.limit < math.inf:
         yield present
     else:
-        with own_budget(steps) as made:
+        with own_budget(steps()) as made:
             yield made
 
 
