@@ -42,6 +42,8 @@ TINYLLAMA = stack(22, 2048, 5632, 32, 32000, num_key_value_heads=4)
 PHI = stack(32, 2560, 10240, 32, 51200, partial_rotary_factor=0.4)
 
 LABELS = ("labels: nonnegative",)  # a caller who wants no loss has no label of -100
+TEXTS = (*LABELS, "input_ids: nonnegative")  # a token is a row of a table, not one from its end
+WHOLE_TEXTS = ("labels >= 2", "input_ids: nonnegative")  # 0 and 1 begin and pad a text
 
 # fmt: off
 GALLERY: dict[str, Shown] = {
@@ -75,18 +77,18 @@ GALLERY: dict[str, Shown] = {
         {"input_values": "noise batch=1 160000", "mask_time_indices": "mask batch=1 499"},
         stack(24, 1024, 4096, 16, 32, position_embeddings_type="relative"))),
     "vits": Shown("VITS, 100 characters", "ts", "LlmKira/VitsServer#14"),
-    "marian": Shown("Marian, 512 tokens", promises=LABELS),
-    "blenderbot_small": Shown("BlenderBot, 90 M, 512 tokens", promises=LABELS,
+    "marian": Shown("Marian, 512 tokens", promises=TEXTS),
+    "blenderbot_small": Shown("BlenderBot, 90 M, 512 tokens", promises=TEXTS,
         row=labelled("BlenderbotSmallForConditionalGeneration", TALK)),
-    "bart_base": Shown("BART, base, 512 tokens", promises=LABELS),
+    "bart_base": Shown("BART, base, 512 tokens", promises=TEXTS),
     "plbart_base": Shown("PLBART, base, 512 tokens",
-        promises=LABELS, row=labelled("PLBartForConditionalGeneration", CODE)),
+        promises=WHOLE_TEXTS, row=labelled("PLBartForConditionalGeneration", CODE)),
     "t5_base": Shown("T5, base, 512 tokens", "dynamo", "huggingface/optimum#1092",
-        promises=LABELS),
+        promises=TEXTS),
     "mbart_large": Shown("mBART, large, 512 tokens", "dynamo", "tenstorrent/tt-xla#911",
-        labelled("MBartForConditionalGeneration", MBART), LABELS),
+        labelled("MBartForConditionalGeneration", MBART), WHOLE_TEXTS),
     "nllb_418m": Shown("M2M-100, 418 M, 512 tokens",
-        promises=LABELS, row=labelled("M2M100ForConditionalGeneration", NLLB)),
+        promises=TEXTS, row=labelled("M2M100ForConditionalGeneration", NLLB)),
     "whisper_small": Shown("Whisper, small, 30 s", promises=LABELS),
     "sam_vit_base": Shown("Segment Anything, ViT-B, 1024 x 1024", "dynamo",
         "huggingface/transformers#22915"),
@@ -103,10 +105,10 @@ GALLERY: dict[str, Shown] = {
     "phi_2_caches": Shown("Phi 2, 2.7 B, a step with caches of 2048", "dynamo",
         "tenstorrent/tt-forge-onnx#1924", Row("PhiModel", {"cache": "steps 1 32 2048 80"}, PHI,
         tied="layers")),
-    "pegasus_x_base": Shown("PEGASUS-X, base, 4096 tokens", promises=LABELS),
+    "pegasus_x_base": Shown("PEGASUS-X, base, 4096 tokens", promises=TEXTS),
     "longformer_4096": Shown("Longformer, 4096 tokens", "ts_dynamic",
         "huggingface/transformers#12385"),
-    "led_4096": Shown("LED, 4096 tokens", "ts_dynamic", promises=LABELS),
+    "led_4096": Shown("LED, 4096 tokens", "ts_dynamic", promises=TEXTS),
     "rwkv_169m": Shown("RWKV, 169 M, 128 tokens", "ts"),
 }
 # fmt: on

@@ -16,6 +16,13 @@ from onnx_scatterx.targets.catalogue import target_of
 
 _HEAD = '<ir_version: 8, opset_import: ["" : 17]> g '
 _SMALL = {
+    "expand_for_and": """(float[1, 4] f, float[1, 2, 4] s, float[1, 3, 4] t)
+            => (float[1, 2, 4] y, float[1, 3, 4] z)
+        <bool[1, 2, 1] a = {1, 1}, bool[1, 3, 1] b = {1, 1, 1}, int64[1] d = {1},
+         float no = {0}, float low = {-9}> {
+            m = Cast <to = 9> (f)  u = Unsqueeze (m, d)
+            c = And (a, u)  w = Where (c, no, low)  y = Add (s, w)
+            e = And (b, u)  x = Where (e, no, low)  z = Add (t, x) }""",
     "relu_behind_softmax": """(float[1, 2, 8, 6] k, float[1, 2, 6, 4] v) => (float[1, 2, 6, 4] y)
         <int64[4] s = {1, 2, 6, 8}, float[1] c = {0.3}, float two = {2}> {
             q = Expand (c, s)  w = MatMul (q, k)  p = Softmax (w)  m = MatMul (p, v)

@@ -5,6 +5,8 @@
     slice_before_reshape    Slice(Reshape(Conv(x)))            =   Reshape(Slice(Conv(x)))
                             if the Reshape only adds or removes axes of one element, for several
                             Slices
+    expand_for_and          And(x, [true, true])               =   Expand(x, [2])
+                            if several Ands read x
 
 A Softmax is not negative, and a NaN stays a NaN, so a Relu changes nothing. The profile has the
 faults, with the version of the compiler.
@@ -52,6 +54,8 @@ def avoid_faults(job: Job) -> bool:
                         modified |= _with_relu(w, node)
                     if "slice_before_reshape" in forms:
                         modified |= _with_slices_first(w, node, scope)
+                    if "expand_for_and" in forms:
+                        modified |= _with_expands(w, node, scope)
                 job.analyses.note(w.graph.made)
     except LimitError:
         pass  # the rest is kept
@@ -138,6 +142,38 @@ def _with_slices_first(w: Writer, reshape: ir.Node, scope: Scope) -> bool:
         remove_dead([node])
         modified = True
     return modified
+
+
+def _with_expands(w: Writer, node: ir.Node, scope: Scope) -> bool:
+    """Write all Ands that read an operand of an And without masks of which all is true."""
+    modified = False
+    for x in node.inputs if is_operator(node, ("And",)) else ():
+        readers = [] if x is None else list(dict.fromkeys(use.node for use in x.uses()))
+        ands = [reader for reader in readers if is_operator(reader, ("And",))]
+        for reader in ands if len(ands) > 1 else ():
+            modified |= x is not None and _with_expand(w, reader, x, scope)
+    return modified
+
+
+def _with_expand(w: Writer, node: ir.Node, x: ir.Value, scope: Scope) -> bool:
+    """Expand one operand of an And, if the other is a constant of which all is true."""
+    masks = [v for v in node.inputs if v is not None and v is not x]
+    value, shape = node.outputs[0], scope.of(node.outputs[0]).static_shape
+    mask = constant(masks[0], scope.overridable) if len(masks) == 1 else None
+    if mask is None or shape is None or not mask.numpy().all():
+        return False
+
+    def write() -> ir.Value:
+        return w.node("Expand", [x, w.constant(list(shape))], ir.DataType.BOOL)
+
+    with w.graph.at(node, value.name):
+        nodes = w.fragment_of(write, as_output=value.is_graph_output())
+        if isinstance(nodes, Refusal):
+            return False
+        made = w.graph.take_name(value, w.graph.commit(nodes), ir.DataType.BOOL)
+    replace_uses(value, made)
+    remove_dead([node])
+    return True
 
 
 def _slices_of(reshape: ir.Node) -> list[ir.Node]:

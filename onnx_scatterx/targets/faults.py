@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 FORMS = {
     "relu_behind_softmax": "a Relu behind the Softmax of an attention with constant queries",
+    "expand_for_and": "an Expand in place of an And with a mask of which all is true",
     "slice_before_reshape": "Slices in front of a Reshape of a Conv, not behind it",
 }
 """The forms that avoid a fault, and what they write: the same numbers."""

@@ -23,6 +23,7 @@ def written(text: str, inputs: str, tmp_path: Path) -> tuple[onnx.ModelProto, on
     """Return a model with a scatter, and the file that is written for a compiler with faults."""
     model = parse(f"""g (float[4, 2] z, float[1, 2] u, {inputs}) => (float[4, 2] x, float[A] y)
         <int64[1, 1] i = {{1}}, float[1, 2] q = {{1, -2}}, float two = {{2}},
+         bool[2, 1] on = {{1, 1}}, bool[2, 1] off = {{1, 0}},
          float[4, 1, 1, 1] w = {{1, 2, 3, 4}}> {{ {WRITE}  {text} }}""")
     model.graph.output[1].type.tensor_type.ClearField("shape")
     onnx_scatterx.optimize(model, target=target_of(TARGET)).save(tmp_path / "out.onnx")
@@ -81,6 +82,24 @@ def test_slices_before_a_reshape(text: str, first: bool, tmp_path: Path) -> None
     makers = {out: node.op_type for node in made.graph.node for out in node.output}
     cut = [makers.get(n.input[0]) for n in made.graph.node if n.op_type == "Slice"]
     assert cut.count("Conv") == (2 if first else 0)
+    assert_same(model, made, feeds(model))
+
+
+@pytest.mark.parametrize(
+    ("text", "ands"),
+    [
+        ("c = And (on, m)  d = And (m, on)", 0),
+        ("c = And (on, m)  d = And (off, m)", 1),
+        ("c = And (on, m)  d = And (m, m)", 1),
+        ("c = And (on, m)  d = Or (on, m)", 1),  # only one And reads the mask
+        ("c = And (m, g)  d = And (m, g)", 2),
+    ],
+)
+def test_a_mask_beside_one_of_which_all_is_true(text: str, ands: int, tmp_path: Path) -> None:
+    floats = "e = Cast <to = 1> (c)  h = Cast <to = 1> (d)  y = Add (e, h)"
+    text = f"m = Greater (f, s)  g = Less (s, f)  {text}  {floats}"
+    model, made = written(text, "float[1, 4] f, float[1, 4] s", tmp_path)
+    assert [n.op_type for n in made.graph.node].count("And") == ands
     assert_same(model, made, feeds(model))
 
 

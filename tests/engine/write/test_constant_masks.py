@@ -77,6 +77,26 @@ def test_labels_that_are_not_negative(op: str) -> None:
     assert_same(model, result.model, [{"labels": ends, "x": sample("float32", 2, 5)}])
 
 
+@pytest.mark.parametrize("count", [2, 16, 17, 64, 65])
+def test_labels_behind_a_token(count: int) -> None:
+    """Few labels are listed one by one, and are compared one by one."""
+    last = count - 1
+    model = parse(f"""g (int64[1, {count}] labels) => (int64[1, {count}] y)
+        <int64[1] zero = {{0}}, int64[1] last = {{{last}}}, int64[1] one = {{1}},
+         int64[1, 1] token = {{2}}, int64 ignored = {{-100}}, int64 pad = {{1}}> {{
+            before = Slice (labels, zero, last, one)
+            shifted = Concat <axis = 1> (token, before)
+            m = Equal (shifted, ignored)
+            y = Where (m, pad, shifted) }}""")
+    target = "standard, avoid = ['Equal', 'Where', 'Cast']"
+    result = onnx_scatterx.optimize(
+        model, target=target, passes=PASSES, assume="labels: nonnegative"
+    )
+    assert not {"Equal", "Where"} & {node.op_type for node in nodes(result.model)}
+    labels = np.arange(count, dtype=np.int64).reshape(1, -1) * (2**63 // count - 1)
+    assert_same(model, result.model, [{"labels": labels}])
+
+
 @pytest.mark.parametrize("op", ["Less", "Greater", "LessOrEqual", "GreaterOrEqual"])
 def test_labels_that_have_an_end(op: str) -> None:
     """Of the two comparisons with the end, that which may be equal alone decides nothing."""

@@ -238,10 +238,12 @@ class TensorValue:
 
     @property
     def terms(self) -> Sequence[Term] | None:
-        """One term that all elements have, over the coordinates, or the terms of a few elements."""
-        if self.index_map is not None:
-            return [self.index_map]
-        return None if self.element_exprs is None else self.element_exprs.ravel().tolist()
+        """The terms of listed or few elements, or one over the coordinates that all have."""
+        is_listed = isinstance(self.content, np.ndarray) and self.content.dtype == object
+        each = self.content if is_listed else self.element_exprs
+        if isinstance(each, np.ndarray):  # each is simpler than one that tells them apart
+            return each.ravel().tolist()
+        return None if self.index_map is None else [self.index_map]
 
     @cached_property
     def index_map(self) -> Term | None:
