@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from onnx_scatterx.doors.cli.once import Once, OneStrict
 from onnx_scatterx.doors.cli.values import named_file, natural, thread_count
 from onnx_scatterx.errors import ScatterXError, no_such_file
 from onnx_scatterx.options import OPTIONS, STRICT, above_zero, count, named_size
@@ -46,54 +47,6 @@ def add(
         command.add_argument(*flags, type=read, metavar=metavar, help=text, **more)
     else:
         command.add_argument(*flags, help=text, **{"action": "store_true", **more})
-
-
-class Once(argparse.Action):
-    """Store the value of an option that may be given once.
-
-    >>> command = argparse.ArgumentParser(exit_on_error=False)
-    >>> add(command, "--jobs N", "processes", int)
-    >>> command.parse_args(["--jobs", "2", "--jobs", "3"])
-    Traceback (most recent call last):
-        ...
-    argparse.ArgumentError: --jobs is given twice, as 2 and as 3: give it once
-    """
-
-    is_given = False
-
-    def __call__(
-        self,
-        _parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        value: Any,
-        typed: str | None = None,
-    ) -> None:
-        """Store the first value, and raise an error for a second one."""
-        if self.is_given:
-            first = getattr(namespace, self.dest)
-            raise argparse.ArgumentError(
-                None, f"{typed} is given twice, as {first} and as {value}: give it once"
-            )
-        self.is_given = True
-        setattr(namespace, self.dest, value)
-
-
-class OneStrict(argparse.Action):
-    """Store what --strict asks for; two values of it contradict each other."""
-
-    def __call__(
-        self,
-        _parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        _value: Any,
-        typed: str | None = None,
-    ) -> None:
-        """Store the value, and raise an error if there is another one."""
-        given = getattr(namespace, self.dest)
-        if given not in (False, None, self.const):
-            first = "--strict" if given is True else f"--strict={given}"
-            raise argparse.ArgumentError(None, f"{first} and {typed} are given: give one of them")
-        setattr(namespace, self.dest, self.const)
 
 
 def add_model(command: Arguments, text: str = "an ONNX model") -> None:
