@@ -181,7 +181,7 @@ def test_cells_are_filled_once(tmp_path: Path) -> None:
     folder.mkdir()
     onnx.save(parse(text), folder / "model.onnx")
     feeds = {"x": np.ones((4, 2), np.float32), "u": np.zeros((1, 2), np.float32)}
-    np.savez(folder / "feeds.npz", **feeds)  # type: ignore[arg-type]
+    np.savez(folder / "feeds.npz", **feeds)  # type: ignore[arg-type]  # allow_pickle is no array
     record, cells = Record(folder, tmp_path / "all.json", "1"), Cells(tmp_path / "cells.json")
     asker = Asker(cells, {adapter: sys.executable}, 60.0, frozenset())
     asker.fill(record, None, lambda step, *work: step(*work))
