@@ -86,7 +86,7 @@ ERRORS: dict[str, Fix] = {
     "a size of 'batch' is -1, and must be from 0": {"batch": -1},
     "a size of 'batch' is 2147483648, and must be from 0 to 2147483647": {"batch": 2**31},
     "the size of 'batch' is a number or a list, not True": {"batch": True},
-    "the size of 'batch' is a number or a list, not '4'": {"batch": "4"},  # type: ignore[dict-item]
+    "the size of 'batch' is a number or a list, not '4'": {"batch": "4"},  # type: ignore[dict-item]  # wrong on purpose
     "a size of 'x' is 1.5, and must be a whole number": {"x": [1, 3, 1.5, 2]},  # type: ignore[list-item]
 }
 

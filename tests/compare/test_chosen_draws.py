@@ -1,5 +1,7 @@
 """Draws that keep promises of how many elements are chosen: they are made, or found by runs."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -14,12 +16,12 @@ READ = """g (float[%s, 2] x, %s) => (float[N, 2] y) <int64 c = {151655}, float h
     %s n = NonZero(m) i = Transpose(n) y = GatherND(x, i) }"""
 
 
-def verified(text: str, promise: str, **options: object) -> Verification:
+def verified(text: str, promise: str, **options: Any) -> Verification:
     """Compare a model with one that holds under a promise, which its metadata state."""
     model = parse(text)
     result = optimize(model, target="qnn", assume=[promise])
     assert "NonZero" not in [node.op_type for node in result.model.graph.node]
-    return verify(model, result.model, samples=6, **options)  # type: ignore[arg-type]
+    return verify(model, result.model, samples=6, **options)
 
 
 @pytest.mark.parametrize(

@@ -45,8 +45,8 @@ def test_at_most_two_sessions_are_loaded(name: str, monkeypatch: pytest.MonkeyPa
         runners.append(runner)
         return start(runner, fused)
 
-    def counted(runner: Runner, answer: object, fused: bool) -> NoReply | None:
-        failure = noted(runner, answer, fused)  # type: ignore[arg-type]
+    def counted(runner: Runner, answer: Any, fused: bool) -> NoReply | None:
+        failure = noted(runner, answer, fused)
         counts.append(sum(len(each._sessions) for each in dict.fromkeys(runners)))
         return failure
 
@@ -85,7 +85,7 @@ def test_a_process_without_a_model_keeps_little_memory(
 ) -> None:
     """So it need not end: what was freed goes back to the system."""
     if not sys.platform.startswith("linux"):
-        pytest.skip("the system does not tell")
+        pytest.skip("other systems do not tell what memory a process has")
     monkeypatch.setattr(worker_client, "_MUCH", 40 << 20)
     proto = parse("g (float[1, 2000] x) => (float[1, 6000] y) { y = MatMul (x, w) }")
     weights = np.ones((2000, 6000), np.float32)  # 48 MB

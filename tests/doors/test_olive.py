@@ -9,7 +9,7 @@ import pytest
 import onnx_scatterx
 from tests.helpers.support import scatters
 
-olive = pytest.importorskip("olive")
+olive = pytest.importorskip("olive", reason="Olive is not installed")
 MODEL = Path(__file__).parents[2] / "models" / "yolox_head_ts_dynamic.onnx"
 
 

@@ -230,7 +230,7 @@ def test_other_sources_are_refused() -> None:
         to_onnx(twice, indices="input")
     rounded = Rounded(source, np.dtype(np.float16))
     with pytest.raises(ValueError, match=r"source must be a Scattering .* not Rounded"):
-        to_onnx(rounded)  # type: ignore[arg-type]
+        to_onnx(rounded)  # type: ignore[arg-type]  # wrong on purpose
     deep = XTransformer((1,) * 17, (1,) * 17, NOTHING, Pick(), *[Pick.identity(17)] * 2)
     with pytest.raises(ValueError, match="at most 16 dims"):
         to_onnx(deep, form="scatterx")

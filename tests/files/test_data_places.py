@@ -207,7 +207,7 @@ def test_a_model_of_onnx_ir_is_followed_too(tmp_path: Path) -> None:
     assert (run(onnx.load(tmp_path / "o.onnx"), FEED)[0] == EXPECTED).all()
 
 
-@pytest.mark.skipif(os.name != "posix", reason="modes")
+@pytest.mark.skipif(os.name != "posix", reason="other systems have no such modes of files")
 @pytest.mark.parametrize(("mode", "copied"), [(0o600, 0o600), (0o640, 0o640), (0o444, 0o644)])
 def test_a_copy_of_private_data_is_private(mode: int, copied: int, tmp_path: Path) -> None:
     model = cache(tmp_path / "in")

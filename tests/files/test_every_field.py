@@ -32,7 +32,7 @@ def accepted(path: Path_, name: str) -> onnx.ModelProto | None:
         (directory / "m.onnx").write_bytes(changed.SerializeToString())
         try:
             io.load(directory / "m.onnx")
-        except (ModelError, NotImplementedError):
+        except (ModelError, NotImplementedError):  # with this field it is no model
             return None
     return changed
 
@@ -122,7 +122,7 @@ def together() -> onnx.ModelProto:
                 )
                 (directory / "m.onnx").write_bytes(trial.SerializeToString())
                 io.load(directory / "m.onnx")
-            except Exception:
+            except Exception:  # with this field it is no model that can be loaded
                 continue
             full = trial
     return full

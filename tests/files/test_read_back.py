@@ -4,7 +4,9 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -32,12 +34,12 @@ def other(content: bytes) -> bytes:
 @pytest.mark.parametrize("fault", [spoilt, other])
 @pytest.mark.parametrize("suffix", ["onnx", "textproto", "json"])
 def test_a_file_that_reads_as_something_else_is_not_written(
-    fault: object, suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fault: Callable[..., Any], suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / f"m.{suffix}"
     out.write_text("an older model")
     write = model_save._serialize
-    monkeypatch.setattr(model_save, "_serialize", lambda *given: fault(write(*given)))  # type: ignore[operator]
+    monkeypatch.setattr(model_save, "_serialize", lambda *given: fault(write(*given)))
     with pytest.raises(ModelError):
         save(negation(), out)
     assert os.listdir(tmp_path) == [out.name]
@@ -104,8 +106,8 @@ def test_numbers_in_a_data_file_are_read_back(
 
     write = ir.external_data.convert_tensors_to_external
 
-    def shortened(tensors: object, directory: Path, name: str) -> object:
-        found = write(tensors, directory, name)  # type: ignore[arg-type]
+    def shortened(tensors: Any, directory: Path, name: str) -> object:
+        found = write(tensors, directory, name)
         with (Path(directory) / name).open("r+b") as stream:
             stream.write(b"\1\2")
         return found
@@ -128,6 +130,7 @@ def test_what_a_tensor_has_beside_its_numbers_stays_when_they_are_moved(tmp_path
 
 MEMORY = """
 import re, sys
+from typing import Any
 import onnx_scatterx
 def peak():  # of this program: getrusage also counts the process that started it
     with open("/proc/self/status") as status:

@@ -337,7 +337,7 @@ def test_down_to_eleven(name: str, opset: int) -> None:
     later = {"ReduceMax": 18, "two parts": 18, "Reshape": 14, "ScatterND": 16}
     later |= dict.fromkeys(("Shape", "part of a shape"), 15)
     if opset < later.get(name, 0) or ("Resize" in nodes and opset > 17):
-        pytest.skip("another spelling there")
+        pytest.skip("this spelling is of a later operator set")
     model = parse(
         text.replace("float y", "float[?] y").replace("float z", "float[?] z"), opset=opset
     )

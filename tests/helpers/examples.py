@@ -66,7 +66,7 @@ def other_cases(items: Iterable[pytest.Item]) -> set[pytest.Item]:
         mark = item.get_closest_marker("sampled")
         if mark is not None and item.get_closest_marker("full") is None:
             each = mark.kwargs.get("each")
-            kind = str(item.callspec.params[each]) if each else ""  # type: ignore[attr-defined]
+            kind = str(item.callspec.params[each]) if each else ""  # type: ignore[attr-defined]  # pytest
             own = any(own.name == mark.name for own in item.own_markers)
             test = item.nodeid.partition("[" if own else "::")[0]
             tests[test, kind, mark.args[0]].append(item)

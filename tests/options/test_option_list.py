@@ -53,11 +53,11 @@ def test_without_options_the_settings_are_the_default() -> None:
 
 def test_a_slip_is_an_error() -> None:
     with pytest.raises(TypeError, match="there is no option 'assumes'; did you mean assume"):
-        Settings.of(assumes="n <= 8")  # type: ignore[call-arg]
+        Settings.of(assumes="n <= 8")  # type: ignore[call-arg]  # wrong on purpose
     with pytest.raises(TypeError, match="no option 'as_is': it is one of inspect and inspect_many"):
-        onnx_scatterx.optimize("model.onnx", as_is=True)  # type: ignore[call-overload]
+        onnx_scatterx.optimize("m.onnx", as_is=True)  # type: ignore[call-overload]  # wrong on purpose
     with pytest.raises(TypeError, match="there is no option 'reads'"):
-        onnx_scatterx.inspect("model.onnx", reads=True)  # type: ignore[call-arg]
+        onnx_scatterx.inspect("model.onnx", reads=True)  # type: ignore[call-arg]  # wrong on purpose
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,10 @@ from tests.helpers.commands import YOLOX, error_of, saved
 from tests.helpers.endless import SPIN
 from tests.helpers.late import patient
 
-pytestmark = [pytest.mark.skipif(os.name != "posix", reason="signals"), pytest.mark.slow]
+pytestmark = [
+    pytest.mark.skipif(os.name != "posix", reason="other systems have no such signals"),
+    pytest.mark.slow,
+]
 
 
 @pytest.fixture

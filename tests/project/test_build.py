@@ -26,7 +26,9 @@ def executable(path: Path, script: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not (shutil.which("cmake") and shutil.which("c++")), reason="CMake, C++")
+@pytest.mark.skipif(
+    not (shutil.which("cmake") and shutil.which("c++")), reason="needs CMake and a C++ compiler"
+)
 def test_a_compiler_is_missing_or_fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("CMAKE_CXX_COMPILER_LAUNCHER", raising=False)
     absent = str(tmp_path / "absent")
@@ -79,7 +81,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
         return Path(wheel.filename or "").name
 
     fake = ModuleType("scikit_build_core")
-    fake.build = ModuleType("build")  # type: ignore[attr-defined]
+    fake.build = ModuleType("build")  # type: ignore[attr-defined]  # a fake package
     fake.build.build_wheel = fake.build.build_editable = build
     monkeypatch.setitem(sys.modules, "scikit_build_core", fake)
     monkeypatch.delenv("CXX", raising=False)

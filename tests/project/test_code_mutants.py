@@ -22,7 +22,7 @@ from code_mutants.report import Report
 from code_mutants.verdicts import IMPORT, Reason, Told, Verdict, equivalents, read, write
 
 ROOT = Path(__file__).parents[2]
-LIMITED = pytest.mark.skipif(not forks.can_restrict_writes(), reason="no Landlock")
+LIMITED = pytest.mark.skipif(not forks.can_restrict_writes(), reason="this kernel has no Landlock")
 FUNCTION = '''
 def first(items: list[int], least: int = 3) -> int | None:
     """Return the first of at least 3."""

@@ -15,8 +15,8 @@ from tests.helpers.support import parse
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
-import gallery  # type: ignore[import-not-found]
-from gallery_cells import (  # type: ignore[import-not-found]
+import gallery
+from gallery_cells import (
     CHOSEN,
     EVERY,
     Asker,
@@ -25,10 +25,10 @@ from gallery_cells import (  # type: ignore[import-not-found]
     hashed,
     without_notes,
 )
-from gallery_page import LEFT_OUT, TARGETS  # type: ignore[import-not-found]
+from gallery_page import TARGETS
 from gallery_page import page as page_of
-from gallery_rows import GALLERY  # type: ignore[import-not-found]
-from real_steps import Record  # type: ignore[import-not-found]
+from gallery_rows import GALLERY, LEFT_OUT
+from real_steps import Record
 
 RESULTS = json.loads(gallery.RESULTS.read_text(encoding="utf-8"))
 SIZES = {"before": {"nodes": 9, "scatters": 2}, "after": {"nodes": 4, "scatters": 0}}
@@ -181,7 +181,7 @@ def test_cells_are_filled_once(tmp_path: Path) -> None:
     folder.mkdir()
     onnx.save(parse(text), folder / "model.onnx")
     feeds = {"x": np.ones((4, 2), np.float32), "u": np.zeros((1, 2), np.float32)}
-    np.savez(folder / "feeds.npz", **feeds)  # type: ignore[arg-type]
+    np.savez(folder / "feeds.npz", **feeds)  # type: ignore[arg-type]  # allow_pickle is no array
     record, cells = Record(folder, tmp_path / "all.json", "1"), Cells(tmp_path / "cells.json")
     asker = Asker(cells, {adapter: sys.executable}, 60.0, frozenset())
     asker.fill(record, None, lambda step, *work: step(*work))

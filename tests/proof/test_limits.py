@@ -1,6 +1,7 @@
 """The limits of a proof: what is said if one is reached, and that they grow with the models."""
 
 import re
+from typing import Any
 
 import numpy as np
 import onnx
@@ -152,13 +153,13 @@ def test_nodes_with_other_constants_are_not_compared() -> None:
 def test_a_fact_is_made_once_and_a_later_pattern_is_matched() -> None:
     with new_table():
         witnesses, made = Witnesses(), []
-        x, y = (apply(("f",), (integer(k),), "integer", 0, 9) for k in (1, 2))
+        x, y = (apply("f", (integer(k),), "integer", 0, 9) for k in (1, 2))
 
-        def fact(term: object) -> list[object]:
+        def fact(term: Any) -> list[Any]:
             made.append(term)
             return [at_most(x, integer(5))]
 
-        witnesses.define(("f",), Definition(fact))  # type: ignore[arg-type]
+        witnesses.define("f", Definition(fact))
         assert witnesses.facts_for([x]) == witnesses.facts_for([x]) == [at_most(x, integer(5))]
         assert made == [x]
         witnesses.match(y, (), lambda _: at_most(y, integer(3)))

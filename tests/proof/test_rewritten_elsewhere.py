@@ -211,7 +211,7 @@ def test_random_models_are_not_judged() -> None:
 
 
 def test_models_that_onnxsim_moved_data_in_are_proven() -> None:
-    onnxsim = pytest.importorskip("onnxsim")
+    onnxsim = pytest.importorskip("onnxsim", reason="onnxsim is not installed")
     model = parse("""g (float[2, 3, 4] x) => (float[A, B, C] z) {
         s = Shape(x)
         r = Reshape(Transpose<perm = [1, 2, 0]>(Transpose<perm = [2, 0, 1]>(x)), s)

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import onnx
 import pytest
@@ -210,10 +211,10 @@ def test_folding_without_a_process_gives_the_same_model(
     runs = 0
     run = constant_finder.NodeRunner.run
 
-    def counted(*arguments: object) -> object:
+    def counted(*arguments: Any) -> object:
         nonlocal runs
         runs += 1
-        return run(*arguments)  # type: ignore[arg-type]
+        return run(*arguments)
 
     def missing(*_: object) -> None:
         raise MissingRuntimeError("not here")

@@ -21,7 +21,7 @@ from onnx_scatterx.files.io import load
 from tests.helpers.pair import Feed, agree, rejections
 from tests.helpers.support import f32, nodes, parse, run
 
-openvino = pytest.importorskip("openvino")
+openvino = pytest.importorskip("openvino", reason="openvino is not installed")
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "models").glob("*.onnx"))
 WANTED = 4  # draws that the original accepts

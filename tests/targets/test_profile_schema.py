@@ -140,7 +140,7 @@ def test_it_refuses_what_is_refused() -> None:
     assert (taken > 150, refused > 1800) == (True, True)
 
 
-@pytest.mark.skipif(TAPLO is None, reason="taplo")
+@pytest.mark.skipif(TAPLO is None, reason="taplo is not installed")
 def test_a_linter_of_toml_reads_it(tmp_path: Path) -> None:
     """As an editor does: a line of a profile names the schema."""
     place = files("onnx_scatterx").joinpath("schemas", "profile.json")

@@ -14,7 +14,10 @@ import pytest
 import onnx_scatterx.torch
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: `just programs` runs this")
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),  # of PyTorch's exporter
+]
 
 SIZES = {"B": 3, "T": 9, "S": 4, "N": 5, "K": 2, "H": 6, "W": 7}
 OTHER = {"B": 2, "T": 12, "S": 7, "N": 3, "K": 2, "H": 5, "W": 8}

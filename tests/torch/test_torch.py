@@ -15,7 +15,10 @@ import onnx_scatterx.torch
 from onnx_scatterx.errors import ScatterXError
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: `just programs` runs this")
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),  # of PyTorch's exporter
+]
 
 
 @pytest.fixture(autouse=True)

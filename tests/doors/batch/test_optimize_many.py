@@ -176,9 +176,9 @@ def test_the_handler_of_ctrl_c_is_restored(zoo: Path, tmp_path: Path) -> None:
 
 @pytest.mark.full
 @pytest.mark.started
-@pytest.mark.filterwarnings("ignore")
+@pytest.mark.filterwarnings("ignore")  # of Dask, about ports and processes that end
 def test_a_dask_cluster(zoo: Path, tmp_path: Path) -> None:
-    distributed = pytest.importorskip("distributed")
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
     out = tmp_path / "out"
     with (
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as here,

@@ -150,7 +150,7 @@ COMPLETED = {
 @pytest.mark.slow
 @pytest.mark.parametrize("line", COMPLETED)
 def test_a_shell_completes(line: str, tmp_path: Path) -> None:
-    pytest.importorskip("argcomplete")
+    pytest.importorskip("argcomplete", reason="argcomplete is not installed")
     shutil.copy(MODEL, "m.onnx")
     Path("other.txt").touch()
     asked = {"_ARGCOMPLETE": "1", "COMP_LINE": line, "COMP_POINT": str(len(line))}

@@ -19,7 +19,7 @@ from tests.helpers.commands import MODELS
 
 pytestmark = pytest.mark.sampled(2)
 
-yaml = pytest.importorskip("yaml")
+yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
 ROOT = Path(__file__).parents[3]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 TAKEN, REFUSED = MODELS / "letterbox_ts.onnx", MODELS / "letterbox_ts_dynamic.onnx"

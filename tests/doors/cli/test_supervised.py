@@ -145,7 +145,7 @@ def test_nohup() -> None:
     assert status == 0
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="terminals")
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such terminals")
 def test_a_terminal_that_stops_background_writers(tmp_path: Path) -> None:
     """After `stty tostop` the command still prints, and ends."""
     import pty

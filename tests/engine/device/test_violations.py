@@ -121,7 +121,7 @@ def test_what_runs_on_the_host(tmp_path: Path, capsys: pytest.CaptureFixture[str
     with pytest.raises(TargetError, match="2 nodes that rknn runs on its host"):
         onnx_scatterx.optimize(model, target="rknn", strict="native")
     with pytest.raises(ScatterXError, match="strict is True, False, 'native' or 'taken', not"):
-        onnx_scatterx.optimize(model, target="rknn", strict="all")  # type: ignore[call-overload]
+        onnx_scatterx.optimize(model, target="rknn", strict="all")  # type: ignore[call-overload]  # wrong on purpose
     lacking = 'rknn, remove = ["Exp"]'
     lines = onnx_scatterx.inspect(model, target=lacking).violation_lines()
     assert lines[0] == f"1 violation of the target {lacking}:"

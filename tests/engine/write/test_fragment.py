@@ -210,12 +210,12 @@ def test_what_is_refused_at_the_commit_is_kept(monkeypatch: pytest.MonkeyPatch) 
     why = Refusal(Reason.NO_KERNEL, "Concat")
     refusals = [why]
 
-    def refused(outcome: Outcome, *args: object) -> bool:
-        def once(w: Writer, *given: object, **named: object) -> Fragment | Refusal:
-            return refusals.pop() if refusals else fragment_of(w, *given, **named)  # type: ignore[arg-type]
+    def refused(outcome: Outcome, *args: Any) -> bool:
+        def once(w: Writer, *asked: Any, **named: Any) -> Fragment | Refusal:
+            return refusals.pop() if refusals else fragment_of(w, *asked, **named)
 
         monkeypatch.setattr(Writer, "fragment_of", once)
-        return write(outcome, *args)  # type: ignore[arg-type]
+        return write(outcome, *args)
 
     monkeypatch.setattr(Outcome, "write", refused)
     result = onnx_scatterx.optimize(model, target="standard")

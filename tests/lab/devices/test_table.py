@@ -117,7 +117,7 @@ def test_stored_answers_are_reused(tmp_path: Path, models: list[Path]) -> None:
 
 def test_the_inputs_beside_a_model(tmp_path: Path, models: list[Path]) -> None:
     given = {"x": np.ones((7, 2), np.float32), "u": np.zeros((1, 2), np.float32)}
-    np.savez(models[1].with_suffix(".in.npz"), **given)  # type: ignore[arg-type]
+    np.savez(models[1].with_suffix(".in.npz"), **given)  # type: ignore[arg-type]  # allow_pickle is no array
     consumer = fake(tmp_path, 'return Answer("taken", [feeds["x"][:6]])')
     cell = device_table(models[1:2], [(consumer, None)]).cells["dynamic", "fake", "own"]
     assert cell.check.message == "output 'y': shape [6, 2] for [7, 2]"

@@ -57,8 +57,8 @@ def test_ways(
     )
     assert main(["optimize", path, "-o", out, "--target", target, "--strict"]) == 1
     told = capsys.readouterr().out
-    command = f"{found.ways[0].command} --strict"  # what the user asked for is asked for again
-    assert f"  not taken: {found.why}\n    removed by:\n      {command}\n" in told
+    way = f"{found.ways[0].command} --strict"  # what the user asked for is asked for again
+    assert f"  not taken: {found.why}\n    removed by:\n      {way}\n" in told
 
 
 @pytest.mark.parametrize("wants", ["", ", static_only = true"])

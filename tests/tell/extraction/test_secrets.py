@@ -89,7 +89,7 @@ def with_texts(made: onnx.ModelProto) -> tuple[onnx.ModelProto, int]:
         try:
             io.load(made)
             count += 1
-        except (ModelError, NotImplementedError):
+        except (ModelError, NotImplementedError):  # the secret makes it no model
             made.CopyFrom(before)
     return made, count
 

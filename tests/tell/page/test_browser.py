@@ -33,7 +33,7 @@ pytestmark = [
     pytest.mark.skipif(
         not (BROWSER and DRIVER), reason="Chromium and its driver are not installed"
     ),
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # of the driver's connections
 ]
 SWITCHES = ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--hide-scrollbars")
 CONTRAST = """

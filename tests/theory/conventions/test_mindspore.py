@@ -30,7 +30,7 @@ def test_golden(call: str) -> None:
 
 @pytest.mark.parametrize("call", DRAWS)
 def test_mindspore_itself(call: str) -> None:
-    pytest.importorskip("mindspore")
+    pytest.importorskip("mindspore", reason="MindSpore is not installed")
     compare(call, DRAWS[call], getattr(mindspore, call), run, range(COUNT, COUNT + 25))
 
 

@@ -25,7 +25,7 @@ def test_golden(call: str) -> None:
 
 @pytest.mark.parametrize("call", DRAWS)
 def test_pytorch_itself(call: str) -> None:
-    pytest.importorskip("torch")
+    pytest.importorskip("torch", reason="torch is not installed")
     compare(call, DRAWS[call], getattr(pytorch, call), run, range(COUNT, 2 * COUNT))
 
 

@@ -22,7 +22,7 @@ def test_golden(call: str) -> None:
 
 @pytest.mark.parametrize("call", DRAWS)
 def test_xla_itself(call: str) -> None:
-    pytest.importorskip("jax")
+    pytest.importorskip("jax", reason="JAX is not installed")
     compare(call, DRAWS[call], getattr(stablehlo, call), run, range(COUNT, 2 * COUNT))
 
 
@@ -45,6 +45,6 @@ def test_the_statements_of_jax() -> None:
 
 
 def test_jax_still_writes_them_so() -> None:
-    pytest.importorskip("jax")
+    pytest.importorskip("jax", reason="JAX is not installed")
     recorded = json.loads(jax_statements.PATH.read_text(encoding="utf-8"))
     assert json.loads(json.dumps(jax_statements.asked())) == recorded

@@ -25,7 +25,7 @@ def test_golden(call: str) -> None:
 
 @pytest.mark.parametrize("call", DRAWS)
 def test_tensorflow_itself(call: str) -> None:
-    pytest.importorskip("tensorflow")
+    pytest.importorskip("tensorflow", reason="TensorFlow is not installed")
     compare(call, DRAWS[call], getattr(tensorflow, call), run, range(COUNT, 2 * COUNT))
 
 

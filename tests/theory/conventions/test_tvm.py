@@ -26,7 +26,7 @@ def test_golden(call: str) -> None:
 
 @pytest.mark.parametrize("call", DRAWS)
 def test_tvm_itself(call: str) -> None:
-    pytest.importorskip("tvm")
+    pytest.importorskip("tvm", reason="TVM is not installed")
     compare(call, DRAWS[call], getattr(tvm, call), run, range(COUNT, COUNT + 50))
 
 

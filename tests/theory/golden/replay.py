@@ -45,7 +45,7 @@ def record(path: Path, draws: Mapping[str, Draw], run: Run, version: str) -> Non
         file[f"{call}.outcome"] = np.array(outcome, np.int8)
         file[f"{call}.shapes"] = np.array(shapes, np.uint8)
         file[f"{call}.data"] = np.frombuffer(b"".join(data), np.uint8)
-    np.savez_compressed(path, **file)  # type: ignore[arg-type]
+    np.savez_compressed(path, **file)  # type: ignore[arg-type]  # allow_pickle is no array
 
 
 def replay(
