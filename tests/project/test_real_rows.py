@@ -7,8 +7,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
-from gallery_rows import GALLERY
-from real_rows import KINDS, ROWS, Row, dims
+from gallery_rows import GALLERY  # type: ignore[import-not-found]
+from real_rows import KINDS, ROWS, Row, dims  # type: ignore[import-not-found]
 
 ALL = ROWS | {name: shown.built_from(name) for name, shown in GALLERY.items()}
 SOURCES = "".join(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
-import toolchain_page
-import toolchains
+import toolchain_page  # type: ignore[import-not-found]
+import toolchains  # type: ignore[import-not-found]
 from toolchain_page import GRADES, cell, grade, row, size
 
 RESULTS = toolchains.known()
