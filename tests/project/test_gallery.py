@@ -13,6 +13,7 @@ import pytest
 
 from tests.helpers.support import parse
 
+# The scripts are no package, and need PyTorch in part: mypy reads none of them.
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 import gallery  # type: ignore[import-not-found]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+# The scripts are no package, and need PyTorch in part: mypy reads none of them.
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 from gallery_rows import GALLERY  # type: ignore[import-not-found]
