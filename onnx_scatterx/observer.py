@@ -6,9 +6,9 @@ A stage has a name, how much of it is done, and its total. Both numbers are 0 if
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from onnx_scatterx.text import visible
 
@@ -66,3 +66,32 @@ class Observer:
 
 NOBODY = Observer()
 """An observer that reports only to the log."""
+
+
+class Tally:
+    """How many items of a stage are done: an observer is told of each once, by its name.
+
+    >>> stages = []
+    >>> tally = Tally(Observer(lambda *stage: stages.append(stage)), "planning", {1: "a", 2: "b"})
+    >>> tally.note(2, 3)
+    >>> tally.note(2)
+    >>> stages
+    [('planning', 1, 2)]
+    """
+
+    def __init__(
+        self,
+        observer: Observer = NOBODY,
+        stage: str = "",
+        names: Mapping[Any, str] | None = None,
+    ) -> None:
+        self._observer, self._stage, self._names = observer, stage, names or {}
+        self._done: set[Hashable] = set()
+
+    def note(self, *items: Hashable) -> None:
+        """Report items that are done, or begun; others than those of the stage do not count."""
+        new = [item for item in items if item in self._names and item not in self._done]
+        if new:
+            self._done.update(new)
+            done, total = len(self._done), len(self._names)
+            self._observer.stage(self._stage, done, total, self._names[new[-1]])

@@ -41,6 +41,7 @@ def optimize_ir(
         done = run(model, settings, observer, original)
         job = done.job
         records = with_details(told_records(job, records_of(job)), job.wiring)
+        report = report_of(job, records, done.before, done.after)
     told = {why for record in records for why in record.entry.in_onnxruntime}
     told |= {str(LastBit.DEFINED)} if job.lowered.defined else set()
     told |= {str(LastBit.KERNEL)} if job.lowered.other_kernels else set()
@@ -49,7 +50,7 @@ def optimize_ir(
     open_names = [n for _, names in open_sizes(model) for n in names]
     wanted = fix_template(model, equalities(job.assumed)) if settings.target.static_only else ""
     report = replace(
-        report_of(job, records, done.before, done.after),
+        report,
         fixed=tuple(done.fixed.symbols.items()),
         to_fix=wanted,
         places=places_of(model, open_names) if wanted else "",

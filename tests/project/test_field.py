@@ -15,12 +15,13 @@ import pytest
 from onnx_scatterx.targets.catalogue import target_of
 from tests.helpers.support import parse
 
+# The scripts are no package, and need PyTorch in part: mypy reads none of them.
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
-import field
-import field_page
-from field_graphs import GRAPHS
-from field_inputs import STYLES, drawn, draws
+import field  # type: ignore[import-not-found]
+import field_page  # type: ignore[import-not-found]
+from field_graphs import GRAPHS  # type: ignore[import-not-found]
+from field_inputs import STYLES, drawn, draws  # type: ignore[import-not-found]
 
 ROOT = field_page.ROOT
 THREADS = field_page.threads()

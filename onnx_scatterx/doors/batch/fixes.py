@@ -47,6 +47,6 @@ def leave_out(asked: Inquiry) -> tuple[str, ...]:
     lacking = tuple(name for name in fix or () if name not in known)
     if lacking:
         asked.settings = asked.settings.but(
-            fix={name: given for name, given in (fix or {}).items() if name in known}
+            fix={name: sizes for name, sizes in (fix or {}).items() if name in known}
         )
     return lacking

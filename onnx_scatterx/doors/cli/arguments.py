@@ -197,22 +197,22 @@ def add_session(command: Arguments, threads: int) -> None:
 
 def settings(args: argparse.Namespace) -> dict[str, Any]:
     """Return the options of ``options.OPTIONS`` that a command has, as keyword arguments."""
-    given = {option: getattr(args, option.name) for option in OPTIONS if option.name in args}
-    return {o.name: o.collect(v) if o.collect is not None else v for o, v in given.items()}
+    chosen = {option: getattr(args, option.name) for option in OPTIONS if option.name in args}
+    return {o.name: o.collect(v) if o.collect is not None else v for o, v in chosen.items()}
 
 
 def checks(args: argparse.Namespace) -> dict[str, Any]:
     """Return the keyword arguments of ``verify`` that `optimize --verify` takes, too."""
-    given = {name: getattr(args, name) for name in ("assume", "distrust_dims", "strict_zeros")}
+    chosen = {name: getattr(args, name) for name in ("assume", "distrust_dims", "strict_zeros")}
     drawn = {"samples": args.samples, "seed": args.seed or 0}
-    return {**given, **drawn, "prove": args.prove, "effort": args.effort}
+    return {**chosen, **drawn, "prove": args.prove, "effort": args.effort}
 
 
 def reject_unused(args: argparse.Namespace, when: str, *options: str) -> None:
     """Raise an error if one of these options was given. ``when`` says why they have no effect."""
     for option in options:
-        given = getattr(args, option, None)
-        if given is not None and given is not False and given != []:
+        value = getattr(args, option, None)
+        if value is not None and value is not False and value != []:
             raise ScatterXError(f"--{option.replace('_', '-')} has no effect {when}")
 
 

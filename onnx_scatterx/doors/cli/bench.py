@@ -47,18 +47,18 @@ def run(args: argparse.Namespace) -> int:
     """Time models and print the results."""
     from onnx_scatterx.lab import bench
 
-    given = model_arguments(*args.models)
-    apart = len(set(args.models)) == len(given)  # else equal names are numbered
+    models = model_arguments(*args.models)
+    apart = len(set(args.models)) == len(models)  # else equal names are numbered
     targets = args.target.split(",") if args.target else []
     inputs = None
     if args.input:
         reject_unused(args, "with --input", "size", "seed")
-        inputs = input_arguments(args, given[0])
+        inputs = input_arguments(args, models[0])
     if len(args.models) == 1 and not targets:
         raise ScatterXError("one model cannot be compared; add another one, or --target")
     with stages() as tell:
         benchmark = bench(
-            dict(zip(args.models, given, strict=True)) if apart else given,
+            dict(zip(args.models, models, strict=True)) if apart else models,
             targets=targets,
             sizes=dict(args.size),
             inputs=inputs,

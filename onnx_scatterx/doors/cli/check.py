@@ -134,11 +134,11 @@ def answers(
     return print_error(f"refused or computed wrongly by {', '.join(failed)}", NO)
 
 
-def _pythons(given: list[str], consumers: list[Consumer]) -> dict[str, str]:
+def _pythons(texts: list[str], consumers: list[Consumer]) -> dict[str, str]:
     """Return the interpreter of each consumer in ``--python``; "" is the key of the default."""
     names = {consumer.name for consumer in consumers}
     interpreters: dict[str, str] = {}
-    for text in given:
+    for text in texts:
         name, sign, path = text.partition("=")
         if sign and "/" not in name and "\\" not in name:
             if name not in names:

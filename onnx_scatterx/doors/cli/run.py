@@ -64,14 +64,14 @@ def _run(args: argparse.Namespace, writing: Writing) -> list[dict[str, np.ndarra
     tables: list[dict[str, object]] = []
     model = model_argument(args.model)
     with opened_model(model, threads=args.threads, library=args.library) as opened:
-        given = read_arrays(args.input, {i.name for i in (*opened.inputs, *opened.overridable)})
+        arrays = read_arrays(args.input, {i.name for i in (*opened.inputs, *opened.overridable)})
         writing.check()  # all files that are read are known only now
         if not opened.inputs:
             reject_unused(args, "on a model without inputs", "samples", "size", "seed")
         drawn = bool(opened.inputs) and not args.input
         if args.input:
-            _warn(model, given)
-        for title, feeds in _drawn(args, model, opened.library) if drawn else [("", given)]:
+            _warn(model, arrays)
+        for title, feeds in _drawn(args, model, opened.library) if drawn else [("", arrays)]:
             outputs = opened.run(feeds)
             table = ArrayTable(outputs, title)
             tables.append(table.to_dict())
@@ -84,13 +84,13 @@ def _run(args: argparse.Namespace, writing: Writing) -> list[dict[str, np.ndarra
     return saved
 
 
-def _warn(model: str | onnx.ModelProto, given: Mapping[str, np.ndarray]) -> None:
+def _warn(model: str | onnx.ModelProto, feeds: Mapping[str, np.ndarray]) -> None:
     """Print a line for each promise that the model states and the given inputs break."""
     from onnx_scatterx.compare import stated_and_broken
     from onnx_scatterx.files import load
 
     with contextlib.suppress(ScatterXError):  # ONNX Runtime reads more models
-        for promise in stated_and_broken(load(model), given):
+        for promise in stated_and_broken(load(model), feeds):
             LOG.warning("warning: this input breaks the promise %r", promise)
 
 

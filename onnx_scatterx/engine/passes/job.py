@@ -29,7 +29,7 @@ from onnx_scatterx.engine.passes.wiring import Wiring
 from onnx_scatterx.engine.plan import GraphContext, Outcome
 from onnx_scatterx.engine.write import OuterValues
 from onnx_scatterx.graphs import Names, all_nodes
-from onnx_scatterx.observer import NOBODY, Observer
+from onnx_scatterx.observer import NOBODY, Observer, Tally
 from onnx_scatterx.targets import Target
 from onnx_scatterx.text import Reason, Refusal
 
@@ -144,6 +144,7 @@ class Job:
     unread: set[ir.Node] = field(default_factory=set)  # those that nothing reads
     wiring: Wiring = field(default_factory=Wiring)  # before anything was removed
     observer: Observer = NOBODY
+    planned: Tally = field(default_factory=Tally)  # of the scatters
     fusions: frozenset[object] | None = None  # what ONNX Runtime rewrites of the original
     forbidden: Refusal | None = None  # why no scatter of the model is written
     keeps_rest: bool = False  # what is unrelated to scatters is not fitted to the target
@@ -229,6 +230,8 @@ class Job:
             return
         self.called = NodeNames.of(self.model, reads=self.settings.reads)
         self.wiring = Wiring.of(self.model)
+        scatters = {node: called.name for node, called in self.called.items() if is_scatter(node)}
+        self.planned = Tally(self.observer, "planning", scatters)
         reads = self.settings.reads
         for context in self.contexts() if reads else ():
             graph, scope = context.graph, context.scope
@@ -281,7 +284,7 @@ class Job:
                 self.has_constant_nodes(scope),
                 self.target if graph is self.model.graph else self.target.inside(),
                 self.costs,
-                self.note_planned,
+                self.planned,
                 self.settings.options["last_bits"],
                 outer=outer,
             )
@@ -289,18 +292,6 @@ class Job:
     def has_constant_nodes(self, scope: Scope) -> bool:
         """Return whether new constants of a graph are nodes, as it can have no initializers."""
         return scope.function is not None or (self.model.ir_version or 0) < 4
-
-    def note_planned(self, *nodes: ir.Node) -> None:
-        """Report how many of the scatters have been planned, or are being planned."""
-        new = [node for node in nodes if self._planned.get(node) is False]
-        if new:
-            self._planned.update(dict.fromkeys(new, True))
-            done, wanted = sum(self._planned.values()), len(self._planned)
-            self.observer.stage("planning", done, wanted, self.called[new[-1]].name)
-
-    @cached_property
-    def _planned(self) -> dict[ir.Node, bool]:
-        return dict.fromkeys((node for node in self.called if is_scatter(node)), False)
 
 
 def _is_arithmetic(node: ir.Node, scope: Scope) -> bool:

@@ -40,7 +40,7 @@ def lower_scatters(job: Job) -> bool:
             )
             job.outcomes.append(outcome)
             job.analyses.note(made)
-            job.note_planned(*scatters)
+            job.planned.note(*scatters)
     if obstacle is None and any(outcome.kept for outcome in job.outcomes):
         for wider in job.wider:
             _lower_refused(job, wider)

@@ -22,6 +22,7 @@ from onnx_scatterx.engine.quantizers import GraphValues, reason_to_keep
 from onnx_scatterx.engine.terms import Term
 from onnx_scatterx.engine.write import AvailableValues, OuterValues, Writer
 from onnx_scatterx.graphs import Names
+from onnx_scatterx.observer import Tally
 from onnx_scatterx.targets import Target
 from onnx_scatterx.text import FloatReason, Refusal, attempt, granted
 
@@ -41,8 +42,8 @@ class GraphContext:
     constant_nodes: bool  # constants must be nodes, as there can be no initializers
     target: Target
     costs: Costs
-    note_planned: Callable[[ir.Node], None] = lambda _: None
-    """Is called with each node that is being planned, to report progress."""
+    planned: Tally = field(default_factory=Tally)
+    """Is told of each node that is being planned."""
     last_bits: bool = False
     """Whether the last bits of functions may depend on the place of an element."""
 

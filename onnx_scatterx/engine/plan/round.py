@@ -91,7 +91,7 @@ class RewriteRound:
 
         If a question about a scatter is given up, this is noted.
         """
-        self.context.note_planned(node)
+        self.context.planned.note(node)
         before = budget().unanswered
         try:
             with self.writer.graph.at(node):

@@ -44,7 +44,7 @@ def advise_on(
     the target takes is told apart. ``command`` was typed by the user. ``observer`` is told how many
     changes were tried.
     """
-    given = command or Command(target=whole.settings.target.text)
+    base = command or Command(target=whole.settings.target.text)
     sized = SizeAdvice.of(whole)
     search = Search(whole, stuck_of(records), sized.change or Change(), observer)
     if sized.change is not None or not (sized.options or sized.failure):  # else sizes come first
@@ -54,14 +54,14 @@ def advise_on(
     left = None if sized.options and not sized.change else _left(search)
     again = Again(search)
     about = (about_all, about_kept, about_refused)
-    advice = [*chain.from_iterable(each(search, given, again) for each in about)]
+    advice = [*chain.from_iterable(each(search, base, again) for each in about)]
     if untried := search.left_over():
         advice.append(Advice((), counted("changes that were not tried", untried, "; "), ""))
     ways = (way for key, ways in search.ways.items() if key not in search.taken() for way in ways)
     if any(way.change.fix and way.change.asks < 2 for way in ways):  # for the same target
         return Advised(tuple(advice), left)
     also = "" if sized.change is None else again.told(sized.change)
-    return Advised((*sized.advice(given, also), *advice), left)
+    return Advised((*sized.advice(base, also), *advice), left)
 
 
 def _left(search: Search) -> tuple[Violation, ...] | None:

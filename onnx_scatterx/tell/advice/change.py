@@ -128,36 +128,36 @@ class Change:
         told = (name for name in names if name not in untold)
         return [name for name in told if getattr(self, name) != getattr(base, name)]
 
-    def target(self, given: Target) -> Target:
-        """Return the target to write for, given that of the run: what the printed text says.
+    def target(self, base: Target) -> Target:
+        """Return the target to write for, from that of the run: what the printed text says.
 
         Raises ScatterXError if the text already has one of these keys, or contradicts them.
         """
         keys = self._keys()
         if not keys:
-            return given
-        if given.given_as:
-            return replace(target_of(given.given_as + keys), name=given.name)
+            return base
+        if base.given_as:
+            return replace(target_of(base.given_as + keys), name=base.name)
         content = parse_toml(f"keys = {{{keys.removeprefix(',')}}}")["keys"]
-        return target_from({"name": given.name, "extends": "", **content}, BASES, lambda _: given)
+        return target_from({"name": base.name, "extends": "", **content}, BASES, lambda _: base)
 
-    def settings(self, given: Settings) -> Settings:
-        """Return the changed settings, given the settings of the user."""
-        chosen = given.options
-        changed = given.but(
-            target=self.target(given.target),
+    def settings(self, base: Settings) -> Settings:
+        """Return the changed settings, from those of the run."""
+        chosen = base.options
+        changed = base.but(
+            target=self.target(base.target),
             deterministic=chosen["deterministic"] or self.deterministic,
             gathers=chosen["gathers"] or self.gathers,
             last_bits=chosen["last_bits"] or self.last_bits,
             fix={**(chosen["fix"] or {}), **self.fix},
             opset=self.opset or chosen["opset"],
         )
-        assumed = tuple(dict.fromkeys((*given.assumed, *self.assumed)))
+        assumed = tuple(dict.fromkeys((*base.assumed, *self.assumed)))
         return replace(changed, assumed=assumed)
 
-    def command(self, given: Command) -> str:
+    def command(self, base: Command) -> str:
         """Return the user's command with this change."""
-        return given.text(given.target + self._keys(), self._options())
+        return base.text(base.target + self._keys(), self._options())
 
     def __str__(self) -> str:
         """Return the arguments alone.
@@ -178,10 +178,10 @@ class Change:
         return "".join(f", {key} = {value}" for key, value in keys.items())
 
     def _options(self) -> list[str]:
-        given = {"gathers": self.gathers, "deterministic": self.deterministic, "fix": self.fix}
-        given |= {"last_bits": self.last_bits}
-        given |= {"assume": promises(self.assumed) or None, "opset": self.opset}
-        return [*chain.from_iterable(command_words(given))]
+        options = {"gathers": self.gathers, "deterministic": self.deterministic, "fix": self.fix}
+        options |= {"last_bits": self.last_bits}
+        options |= {"assume": promises(self.assumed) or None, "opset": self.opset}
+        return [*chain.from_iterable(command_words(options))]
 
     def condition(self, also: str = "") -> str:
         """Return the condition under which the change is right, in words.

@@ -221,7 +221,7 @@ class SizeAdvice:
         change = Change.at(sizes, copy, needs_at(whole, sizes)) if printable else None
         return cls(name, options, change)
 
-    def advice(self, given: Command, also: str = "") -> tuple[Advice, ...]:
+    def advice(self, base: Command, also: str = "") -> tuple[Advice, ...]:
         """Return the command that gives the sizes numbers, or the missing options.
 
         ``also`` says of the command whether it was tried with other numbers.
@@ -231,7 +231,7 @@ class SizeAdvice:
             return () if self.failure is None else (Advice((), why, ""),)
         why = f"the target {self.target} wants all sizes as numbers"
         if self.change is not None:
-            way = Way(self.change.command(given), self.change.condition(also))
+            way = Way(self.change.command(base), self.change.condition(also))
             return (Advice((), why, "", (way,), verb="fixed"),)
         missing = f"{self.options}, with numbers at which the model runs"
         if self.failure is not None:

@@ -50,12 +50,12 @@ def smaller(asked: Inquiry, whole: Whole, report: Report, command: Command) -> t
     best = Bulk.of(report)
     ways: list[Way] = []
     for change, name in trials:
-        given: Options = {**options, "fix": {**(options["fix"] or {}), **change.fix}}
+        changed: Options = {**options, "fix": {**(options["fix"] or {}), **change.fix}}
         if not change.fix:
-            given["target"] = name
+            changed["target"] = name
         with suppress(ScatterXError, LimitError):
             whole.charge(whole.model)
-            other = optimized(asked.unopened, **given).report
+            other = optimized(asked.unopened, **changed).report
             bulk = Bulk.of(other)
             is_whole = all(s.reason is not Reason.MODEL_LIMIT for s in other.scatters)
             if is_whole and bulk < best and not bulk.is_larger:

@@ -26,8 +26,8 @@ _REASONS = 4  # why other nodes are refused, in one line
 class _Commands:
     """Makes commands of what was found. A command has the highest price of all its nodes."""
 
-    def __init__(self, search: Search, given: Command, again: Again) -> None:
-        self._search, self._given, self._again = search, given, again
+    def __init__(self, search: Search, base: Command, again: Again) -> None:
+        self._search, self._base, self._again = search, base, again
         self._prices: dict[str, list[Price]] = {}
         self._examples: set[str] = set()
 
@@ -36,7 +36,7 @@ class _Commands:
         ways = []
         for change, rules, price in self._search.least(found):
             also = self._again.told(change) if change.fix else ""
-            way = Way(change.command(self._given), change.condition(also), rules)
+            way = Way(change.command(self._base), change.condition(also), rules)
             self._prices.setdefault(way.command, []).extend([] if price is None else [price])
             self._examples |= {way.command} if change.fix else set()
             ways.append(way)
@@ -54,12 +54,12 @@ class _Commands:
         return tuple(made)
 
 
-def about_all(search: Search, given: Command, again: Again) -> Iterator[Advice]:
+def about_all(search: Search, base: Command, again: Again) -> Iterator[Advice]:
     """Yield advice about all nodes that one command removes, if each has a command of its own."""
     found = together(search)
     if found is None or len(found.keys) < 2:
         return
-    commands = _Commands(search, given, again)
+    commands = _Commands(search, base, again)
     ways = commands.priced(commands.of([found.found]))
     kept = (record.entry.node for record in search.stuck if search.key(record) in found.keys)
     refused = (nodes for key, nodes in search.refused.items() if key in found.keys)
@@ -70,9 +70,9 @@ def about_all(search: Search, given: Command, again: Again) -> Iterator[Advice]:
     yield Advice(nodes, why, "", ways, is_together=True, instead=instead)
 
 
-def about_kept(search: Search, given: Command, again: Again) -> Iterator[Advice]:
+def about_kept(search: Search, base: Command, again: Again) -> Iterator[Advice]:
     """Yield advice about the scatters and gathers that are kept."""
-    commands, found, taken = _Commands(search, given, again), [], search.taken()
+    commands, found, taken = _Commands(search, base, again), [], search.taken()
     for record in search.stuck:
         key = search.key(record)
         ways = commands.of(search.ways.get(key, ()))
@@ -116,9 +116,9 @@ def _reasons(records: Sequence[NodeRecord], search: Search) -> tuple[str, str]:
     return "; ".join(reasons), "; ".join(missing)
 
 
-def about_refused(search: Search, given: Command, again: Again) -> Iterator[Advice]:
+def about_refused(search: Search, base: Command, again: Again) -> Iterator[Advice]:
     """Yield advice about other nodes that the target does not take."""
-    commands = _Commands(search, given, again)
+    commands = _Commands(search, base, again)
     found = grouped((commands.of(search.ways.get(key, ())), key) for key in search.refused)
     for ways, keys in found.items():
         told = [refused_text(*key, search.refused[key]) for key in keys[:_REASONS]]

@@ -144,8 +144,8 @@ def has_other_forms(node: ir.Node) -> bool:
     if not plain or node.op_type not in _HAVE_FORMS or not onnx.defs.has(node.op_type):
         return False
     needed = onnx.defs.get_schema(node.op_type).min_input
-    given = list(node.inputs)
-    complete = len(given) >= needed and None not in given[:needed]
+    inputs = list(node.inputs)
+    complete = len(inputs) >= needed and None not in inputs[:needed]
     return complete and not any(a.is_ref() for a in node.attributes.values())
 
 
@@ -198,10 +198,10 @@ def _refused(
     """Return a node that needs another form, and whether the target objects to it as it is."""
     value = node.outputs[0]
     known, merges = scope.of(value), merged.ends(value, scope, w.target.max_rank)
-    given = {name: attribute.value for name, attribute in node.attributes.items()}
+    attributes = {name: attribute.value for name, attribute in node.attributes.items()}
     inputs, of_any_sign = list(node.inputs), is_of_any_sign(node)
     request = w.request(
-        node.op_type, inputs, known.dtype, given, known=known, of_any_sign=of_any_sign
+        node.op_type, inputs, known.dtype, attributes, known=known, of_any_sign=of_any_sign
     )
     if request is None:
         return None, False
@@ -231,7 +231,7 @@ def instead_of(
     request, objected = _refused(w, node, scope, refused)
     if request is None:
         return None
-    op, inputs, dtype, given = request.op, request.inputs, request.dtype, request.attributes
+    op, inputs, dtype, attributes = request.op, request.inputs, request.dtype, request.attributes
     value, rank = node.outputs[0], request.use.rank
     around = None if refused.isdisjoint(inputs) else READERS.get(op)
 
@@ -243,7 +243,7 @@ def instead_of(
             result = attempted(views.view, request)
         if result is None and not objected:
             raise RefusedError(Reason.RANK, Missing((op,), w.target.name))
-        return result or w.spelled_node(op, inputs, dtype, **given)
+        return result or w.spelled_node(op, inputs, dtype, **attributes)
 
     as_output = value.is_graph_output()
     write = w.narrowed(write, dtype, as_output=as_output)

@@ -73,8 +73,8 @@ def _is_refused_of(kind: _T, dtype: _T, request: Request) -> bool:
     return any(r.types is not None and is_refused(of_kind, r) for r in limits.refused)
 
 
-def _of_kind(given: TensorValue, kind: _T, dtype: _T) -> TensorValue:
-    return replace(given, dtype=kind) if given.dtype == dtype else given
+def _of_kind(tensor: TensorValue, kind: _T, dtype: _T) -> TensorValue:
+    return replace(tensor, dtype=kind) if tensor.dtype == dtype else tensor
 
 
 def _cast(value: ir.Value, kind: _T, request: Request) -> ir.Value:

@@ -42,9 +42,9 @@ def negated(request: Request) -> ir.Value:
     """Negate the opposite comparison of integers."""
     w, opposite = request.writer, _other(request.op, _NEGATED)
     dtype, operands = _kind(request, _INTEGERS), list(request.inputs)
-    for op, given in ((opposite, operands), (_other(opposite, _SWAPPED), operands[::-1])):
+    for op, compared in ((opposite, operands), (_other(opposite, _SWAPPED), operands[::-1])):
         if request.takes(op, dtype) and w.has(op):
-            return w.node("Not", [w.node(op, given, _BOOL)], _BOOL)
+            return w.node("Not", [w.node(op, compared, _BOOL)], _BOOL)
     raise NotKnownError
 
 

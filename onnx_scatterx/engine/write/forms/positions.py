@@ -65,11 +65,11 @@ def _number(request: Request) -> bool:
         return bool(numbers.flat[0])
     node, tensor = made_by(request.input(0), "ConstantOfShape"), None
     if node is not None:
-        given = node.attributes.get("value")
-        require(given is None or not given.is_ref())
-        if given is None:
+        attribute = node.attributes.get("value")
+        require(attribute is None or not attribute.is_ref())
+        if attribute is None:
             return False
-        tensor = given.as_tensor()
+        tensor = attribute.as_tensor()
     elif (node := made_by(request.input(0), "Expand")) is not None:
         tensor = request.constant(node.inputs[0])
     array = required(tensor).numpy()

@@ -223,10 +223,10 @@ def written(request: Request) -> ir.Value:
     require(missing or unwanted)
     known = onnx.defs.get_schema(op, w.version, "").attributes
     named = sorted(missing | unwanted)
-    given = {a: onnx.helper.get_attribute_value(known[a].default_value) for a in named}
-    given = {a: v.decode() if isinstance(v, bytes) else v for a, v in given.items()}
-    require(*(request.attributes[a] == given[a] for a in unwanted))
+    defaults = {a: onnx.helper.get_attribute_value(known[a].default_value) for a in named}
+    defaults = {a: v.decode() if isinstance(v, bytes) else v for a, v in defaults.items()}
+    require(*(request.attributes[a] == defaults[a] for a in unwanted))
     left = {a: v for a, v in request.attributes.items() if a not in unwanted}
-    added = {a: v for a, v in given.items() if a in missing}
+    added = {a: v for a, v in defaults.items() if a in missing}
     require(not any(replace(request, attributes=left | added).use.objections(w.target)))
     return w.spelled_node(op, request.inputs, request.dtype, **left, **added)

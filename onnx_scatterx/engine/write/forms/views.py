@@ -135,8 +135,8 @@ def _moved(request: Request, view: _View, node: ir.Node, value: ir.Value) -> _Vi
 
 
 def _axis(node: ir.Node, view: _View) -> int:
-    given = node.attributes.get("axis")
-    return 0 if given is None else given.as_int() % len(view.sizes)
+    attribute = node.attributes.get("axis")
+    return 0 if attribute is None else attribute.as_int() % len(view.sizes)
 
 
 def _written(request: Request, x: ir.Value, shape: Sequence[int], view: _View) -> ir.Value:
