@@ -61,12 +61,16 @@ def _from_axis(part: Part, at: int) -> Whole | None:
     x = attempt(partial(part.rows.of_repeated, part.input(0), at, repeated, part.has))
     if not isinstance(x, Whole):
         return None
-    x = x.narrow or x
     first = x.axis + len(x.dims)
+    if x.narrow is not None:
+        pairs = zip(x.sizes[first:], x.narrow.sizes[first:], strict=True)
+        # A size that may be 1 does not say whether the dim is there.
+        if all(own.constant == 1 or facts.equal(full, own) for full, own in pairs):
+            x = x.narrow
     more = [d for d in range(repeated) if x.sizes[first + d].constant != 1]
     kept = [*range(first), *(first + d for d in more), *range(first + repeated, len(x.order))]
     dims = (*x.dims, *(part.rows.dim(part.rows.depth - repeated + d) for d in more))
-    return _shaped(part, replace(x.moved(kept, x.axis), dims=dims))
+    return _shaped(part, replace(x.moved(kept, x.axis), dims=dims, narrow=None))
 
 
 def _count(sizes: Sequence[Term]) -> Term:

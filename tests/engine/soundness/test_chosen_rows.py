@@ -177,3 +177,19 @@ def test_one_of_two_choices_keeps_all_bits(kind: str) -> None:
         v = draw.choice(ends, (rows, 2, 2)).astype(_numpy(kind))
         s = draw.random((rows, 3), np.float32)
         assert pair.accepts({"x": np.zeros((rows, 2), v.dtype), "s": s, "v": v})
+
+
+def test_rows_that_are_expanded_where_a_size_is_one() -> None:
+    """The rows have S elements, which are expanded to 2 if S is 1."""
+    model = parse("""g (float[S,2,2] x, float[2,2,S] v, bool[2] m) => (float[S,2,2] y) {
+        u = GatherND (v, Transpose (NonZero (m)))
+        all = Expand (Unsqueeze (m, [1, 2]), Shape (x))
+        count = ReduceSum <keepdims = 1> (Cast <to = 7> (m))
+        more = Reshape (Expand (u, Concat <axis = 0> (count, [2, 2])), [-1])
+        y = ScatterND (x, Transpose (NonZero (all)), more) }""")
+    pair = Pair(model, result := optimize(model, "standard"))
+    assert scatters(result) == 0
+    for size in (1, 2):
+        x, v = sample("float32", size, 2, 2), sample("float32", 2, 2, size, seed=1)
+        for m in ([True, False], [False, False], [True, True]):
+            assert pair.accepts({"x": x, "v": v, "m": np.array(m)}) or (size, m[1]) == (1, True)
