@@ -1,10 +1,11 @@
 """Forms that avoid a fault of the target's compiler, at its pattern alone, after all other forms.
 
     relu_behind_softmax     MatMul(Softmax(MatMul(q, k)), v)   =   MatMul(Relu(Softmax(...)), v)
-                            if q or k is a constant, even if Add, Mul or Div stand between
+                            if q or k is a constant, even if Add, Mul or Div stand between;
+                            for any q and k in MatMul(v, Transpose(Softmax(...)))
     slice_before_reshape    Slice(Reshape(Conv(x)))            =   Reshape(Slice(Conv(x)))
                             if the Reshape only adds or removes axes of one element, for several
-                            Slices
+                            Slices, or for a Split
     expand_for_and          And(x, [true, true])               =   Expand(x, [2])
                             if several Ands read x
 
@@ -14,16 +15,16 @@ faults, with the version of the compiler.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis import Scope
+from onnx_scatterx.engine.analysis import Scope, required
 from onnx_scatterx.engine.budget import LimitError, budget
 from onnx_scatterx.engine.device import TakenOut
 from onnx_scatterx.engine.passes import Job, Pass
 from onnx_scatterx.engine.write import Writer
-from onnx_scatterx.graphs import constant, is_operator, remove_dead, replace_uses
+from onnx_scatterx.graphs import attribute_of, constant, is_operator, remove_dead, replace_uses
 from onnx_scatterx.operators import those
 from onnx_scatterx.text import Refusal
 
@@ -50,8 +51,9 @@ def avoid_faults(job: Job) -> bool:
                 target = job.settings.target
                 w = Writer(graph, scope, job.names, constant_nodes=as_nodes, target=target)
                 for node in list(graph):
-                    if "relu_behind_softmax" in forms and _multiplies_weights(node, constants):
-                        modified |= _with_relu(w, node)
+                    reader = _reader_of_weights(node, constants)
+                    if "relu_behind_softmax" in forms and reader is not None:
+                        modified |= _with_relu(w, reader)
                     if "slice_before_reshape" in forms:
                         modified |= _with_slices_first(w, node, scope)
                     if "expand_for_and" in forms:
@@ -68,22 +70,36 @@ _BETWEEN = those(lambda row: row.neutral is not None)  # sums and products
 _MOST = 4  # nodes between the first MatMul and the Softmax
 
 
-def _multiplies_weights(node: ir.Node, constants: TakenOut) -> bool:
-    """Return whether a node multiplies values by weights that constant queries or keys give."""
+def _reader_of_weights(node: ir.Node, constants: TakenOut) -> ir.Node | None:
+    """Return the node that reads the weights of an attention, if a MatMul is the end of one.
+
+    It is the MatMul itself, if constant queries or keys give the weights; or a Transpose of them.
+    """
     if not is_operator(node, ("MatMul",)):
-        return False
-    softmax = _maker(node.inputs[0])
+        return None
+    scores, turned = _scores(node.inputs[0]), _maker(node.inputs[1])
+    if scores is not None:
+        has_constant = any(v is not None and constants.is_constant(v) for v in scores.inputs)
+        return node if has_constant else None
+    if turned is None or not is_operator(turned, ("Transpose",)):
+        return None
+    return None if _scores(turned.inputs[0]) is None else turned
+
+
+def _scores(weights: ir.Value | None) -> ir.Node | None:
+    """Return the MatMul of which a Softmax makes weights."""
+    softmax = _maker(weights)
     if not is_operator(softmax, ("Softmax",)) or softmax is None:
-        return False
+        return None
     stack = [(softmax.inputs[0], 0)]
     while stack:
         value, depth = stack.pop()
         maker = _maker(value)
         if is_operator(maker, ("MatMul",)) and maker is not None:
-            return any(v is not None and constants.is_constant(v) for v in maker.inputs)
+            return maker
         if is_operator(maker, _BETWEEN) and maker is not None and depth < _MOST:
             stack += [(v, depth + 1) for v in maker.inputs]
-    return False
+    return None
 
 
 def _maker(value: ir.Value | None) -> ir.Node | None:
@@ -91,7 +107,7 @@ def _maker(value: ir.Value | None) -> ir.Node | None:
 
 
 def _with_relu(w: Writer, node: ir.Node) -> bool:
-    """Put a Relu in front of the first operand of a MatMul."""
+    """Put a Relu in front of the first operand of a node."""
     weights = node.inputs[0]
     assert weights is not None
     with w.graph.at(node, weights.name):
@@ -103,7 +119,7 @@ def _with_relu(w: Writer, node: ir.Node) -> bool:
 
 
 def _with_slices_first(w: Writer, reshape: ir.Node, scope: Scope) -> bool:
-    """Cut what a Reshape reads, if only Slices read the Reshape of a Conv."""
+    """Cut what a Reshape reads, if only Slices and Splits read the Reshape of a Conv."""
     slices = _slices_of(reshape)
     (x, whole) = (reshape.inputs[0], reshape.outputs[0]) if slices else (None, None)
     if x is None or whole is None or not is_operator(x.producer(), ("Conv",)):
@@ -114,34 +130,54 @@ def _with_slices_first(w: Writer, reshape: ir.Node, scope: Scope) -> bool:
         return False
     moved = dict(zip((d for d, _ in after), (d for d, _ in before), strict=True))
     modified = False
-    for node in slices:
-        value, shape = node.outputs[0], scope.of(node.outputs[0]).static_shape
-        operands = [constant(v, scope.overridable) for v in node.inputs[1:]]
-        if shape is None or len(operands) != 3 or any(t is None for t in operands):
+    for value, bounds in [cut for node in slices for cut in _cuts(node, scope)]:
+        shape, places = scope.of(value).static_shape, [moved.get(axis) for axis in bounds[2]]
+        if shape is None or None in places:
             continue
-        starts, ends, axes = (t.numpy().ravel().tolist() for t in operands if t is not None)
-        places = [moved.get(axis % len(shape)) for axis in axes]
-        if None in places:
-            continue
-        bounds = [starts, ends, [place for place in places if place is not None]]
+        own = [*bounds[:2], [place for place in places if place is not None]]
 
         def write(
-            x: ir.Value = x, bounds: list[list[int]] = bounds, shape: tuple[int, ...] = shape
+            x: ir.Value = x, bounds: list[list[int]] = own, shape: tuple[int, ...] = shape
         ) -> ir.Value:
             dtype = w.dtype_of(x)
             cut = w.node("Slice", [x, *(w.constant(numbers) for numbers in bounds)], dtype)
             return w.node("Reshape", [cut, w.constant(list(shape))], dtype)
 
-        as_output = value.is_graph_output()
-        with w.graph.at(node, value.name):
-            nodes = w.fragment_of(write, as_output=as_output)
-            if isinstance(nodes, Refusal):
-                continue
-            made = w.graph.take_name(value, w.graph.commit(nodes), scope.of(value).dtype)
-        replace_uses(value, made)
-        remove_dead([node])
-        modified = True
+        modified |= _written(w, value, write)
     return modified
+
+
+def _cuts(node: ir.Node, scope: Scope) -> Iterator[tuple[ir.Value, list[list[int]]]]:
+    """Yield what a Slice or a Split makes, each with the starts, ends and axes of a Slice."""
+    rank = scope.of(required(node.inputs[0])).rank or 0
+    sizes = [scope.of(value).static_shape for value in node.outputs]
+    if not rank or None in sizes:
+        return
+    if node.op_type == "Split":
+        axis, start = attribute_of(node, "axis", 0) % rank, 0
+        for value, shape in zip(node.outputs, sizes, strict=True):
+            end = start + required(shape)[axis]
+            yield value, [[start], [end], [axis]]
+            start = end
+        return
+    operands = [constant(v, scope.overridable) for v in node.inputs[1:]]
+    bounds = [t.numpy().ravel().tolist() for t in operands if t is not None]
+    starts, ends, axes, steps = [*bounds, [1]][:4] if len(bounds) > 2 else ([], [], [], [])
+    if len(bounds) == len(operands) and set(steps) == {1}:
+        yield node.outputs[0], [starts, ends, [axis % rank for axis in axes]]
+
+
+def _written(w: Writer, value: ir.Value, write: Callable[[], ir.Value]) -> bool:
+    """Write a value in another form, in front of its node; return whether the target takes it."""
+    node = required(value.producer())
+    with w.graph.at(node, value.name):
+        nodes = w.fragment_of(write, as_output=value.is_graph_output())
+        if isinstance(nodes, Refusal):
+            return False
+        made = w.graph.take_name(value, w.graph.commit(nodes), w.dtype_of(value))
+    replace_uses(value, made)
+    remove_dead([node])
+    return True
 
 
 def _with_expands(w: Writer, node: ir.Node, scope: Scope) -> bool:
@@ -166,23 +202,16 @@ def _with_expand(w: Writer, node: ir.Node, x: ir.Value, scope: Scope) -> bool:
     def write() -> ir.Value:
         return w.node("Expand", [x, w.constant(list(shape))], ir.DataType.BOOL)
 
-    with w.graph.at(node, value.name):
-        nodes = w.fragment_of(write, as_output=value.is_graph_output())
-        if isinstance(nodes, Refusal):
-            return False
-        made = w.graph.take_name(value, w.graph.commit(nodes), ir.DataType.BOOL)
-    replace_uses(value, made)
-    remove_dead([node])
-    return True
+    return _written(w, value, write)
 
 
 def _slices_of(reshape: ir.Node) -> list[ir.Node]:
-    """Return the Slices of what a Reshape makes: two or more, if nothing else reads it."""
+    """Return the Slices of what a Reshape makes, or its Split: two parts, and no other reader."""
     if not is_operator(reshape, ("Reshape",)) or reshape.outputs[0].is_graph_output():
         return []
     readers = list(dict.fromkeys(use.node for use in reshape.outputs[0].uses()))
-    plain = all(is_operator(node, ("Slice",)) for node in readers)
-    return readers if plain and len(readers) > 1 else []
+    plain = all(is_operator(node, ("Slice", "Split")) for node in readers)
+    return readers if plain and sum(len(node.outputs) for node in readers) > 1 else []
 
 
 def _kept(shape: tuple[int, ...]) -> Iterator[tuple[int, int]]:

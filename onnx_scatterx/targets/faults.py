@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 FORMS = {
-    "relu_behind_softmax": "a Relu behind the Softmax of an attention with constant queries",
+    "relu_behind_softmax": "a Relu behind the Softmax of some attentions",
     "expand_for_and": "an Expand in place of an And with a mask of which all is true",
     "slice_before_reshape": "Slices in front of a Reshape of a Conv, not behind it",
 }

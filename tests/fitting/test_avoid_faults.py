@@ -51,10 +51,14 @@ def feeds(model: onnx.ModelProto) -> list[dict[str, np.ndarray]]:
         ("s = MatMul (q, k)  p = Sigmoid (s)  y = MatMul (p, v)", 0),
         ("s = MatMul (q, k)  p = Softmax (s)  y = MatMul (v, p)", 0),
         ("p = Softmax (k)  y = MatMul (p, v)", 0),
+        ("s = MatMul (b, k)  p = Softmax (s)  t = Transpose <perm = [1, 0]> (p)"
+         "  y = MatMul (v, t)", 1),
+        ("p = Softmax (v)  t = Transpose <perm = [1, 0]> (p)  y = MatMul (v, t)", 0),
     ],
 )  # fmt: skip
 def test_a_relu_behind_a_softmax(text: str, relus: int, tmp_path: Path) -> None:
     sizes = "float[4, 1] v" if "(v, p)" in text else "float[4, 3] v"
+    sizes = "float[3, 4] v" if "(v, t)" in text else sizes
     other = "float[1, 2] b" if "MatMul (b" in text else "float[1, 4] b"
     model, made = written(text, f"float[2, 4] k, {sizes}, {other}", tmp_path)
     assert [n.op_type for n in made.graph.node].count("Relu") == relus
@@ -70,11 +74,18 @@ CUT = """r = Reshape (m, [1, 4, 6])  a = Slice (r, [0], [2], [AXIS])
     [
         ("m = Conv (n, w)  " + CUT.replace("AXIS", "1"), True),
         ("m = Conv (n, w)  " + CUT.replace("AXIS", "-2"), True),
+        ("m = Conv (n, w)  r = Reshape (m, [1, 4, 6])  a, b = Split <axis = -2> (r, [3, 1])"
+         "  y = Concat <axis = 1> (b, a)", True),
+        ("m = Conv (n, w)  r = Reshape (m, [4, 6])  a, y = Split (r, [2, 2])", True),
+        ("m = Conv (n, w)  " + CUT.replace("AXIS", "1").replace("[1])", "[1], [1])"), True),
+        ("m = Conv (n, w)  " + CUT.replace("AXIS", "1").replace("[1])", "[1], [2])"), False),
         ("m = Tile (n, [1, 4, 1, 1])  " + CUT.replace("AXIS", "1"), False),
         ("m = Conv (n, w)  " + CUT.replace("AXIS", "1").replace("(a, b)", "(a, b, r)"), False),
         ("m = Conv (n, w)  r = Reshape (m, [1, 2, 12])  a = Slice (r, [0], [1], [1])"
          "  b = Slice (r, [1], [2], [1])  y = Concat <axis = 1> (a, b)", False),
         ("m = Conv (n, w)  r = Reshape (m, [1, 4, 6])  y = Slice (r, [0], [1], [1])", False),
+        ("m = Conv (n, w)  r = Reshape (m, [4, 6])  a = Slice (r, [0], [2])"
+         "  b = Slice (r, [2], [4])  y = Concat <axis = 0> (a, b)", False),
     ],
 )  # fmt: skip
 def test_slices_before_a_reshape(text: str, first: bool, tmp_path: Path) -> None:
@@ -82,6 +93,7 @@ def test_slices_before_a_reshape(text: str, first: bool, tmp_path: Path) -> None
     makers = {out: node.op_type for node in made.graph.node for out in node.output}
     cut = [makers.get(n.input[0]) for n in made.graph.node if n.op_type == "Slice"]
     assert cut.count("Conv") == (2 if first else 0)
+    assert not first or "Split" not in makers.values()
     assert_same(model, made, feeds(model))
 
 

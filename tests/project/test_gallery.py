@@ -5,6 +5,7 @@ import json
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from tests.helpers.support import parse
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 import gallery  # type: ignore[import-not-found]
+import gallery_cells  # type: ignore[import-not-found]
 from gallery_cells import (  # type: ignore[import-not-found]
     CHOSEN,
     EVERY,
@@ -107,6 +109,20 @@ def test_a_model_of_constant_outputs_is_asked_about_by_nobody(cells: Cells) -> N
     text = page({"own": constant}, cells)
     assert "- own, a file, truth: its outputs are constant" in text
     assert "- 0 of 0 cells" in text
+
+
+def test_a_model_that_last_bits_decide_has_no_truth(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What ONNX Runtime answers by default is another answer, or the same."""
+    model = parse("g (float[8] x) => (float[8] y) { y = Neg (x) }")
+    onnx.save(model, tmp_path / "m.onnx")
+    np.savez(tmp_path / "feeds.npz", x=np.arange(8, dtype=np.float32))
+    files = [str(tmp_path / name) for name in ("m.onnx", "feeds.npz", "truth.npz")]
+    assert gallery_cells.truth(*files)["outputs"] == 1
+    turned = SimpleNamespace(run=lambda names, feeds: [feeds["x"][::-1]])
+    monkeypatch.setattr(gallery_cells, "opened", lambda path, level: turned)
+    assert "last bits decide them" in gallery_cells.truth(*files)["failed"]
 
 
 def test_the_files_that_a_compiler_is_given() -> None:
