@@ -58,8 +58,8 @@ class Changes(NamedTuple):
     ) -> tuple[onnx.ModelProto, onnx.ModelProto]:
         """Return what onnx_ir writes of the message's part and of the model's part.
 
-        ``order`` has the keys of the model's nodes. As onnx_ir does, the type of each initializer is
-        declared if a declaration changes.
+        As onnx_ir does, the type of each initializer is declared if a declaration changes.
+        ``order`` has the keys of the model's nodes.
         """
         after = weights.written(self._of_model(model, order))
         computed = {name for node in after.graph.node for name in node.output}
