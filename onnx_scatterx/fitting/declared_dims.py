@@ -22,6 +22,7 @@ import onnx_ir as ir
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.fitting.known_values import Analysed, KnownValues
 from onnx_scatterx.graphs import (
+    Inventory,
     all_nodes,
     attribute_of,
     called_function,
@@ -36,6 +37,7 @@ from onnx_scatterx.graphs import (
 _READERS = frozenset({"Shape", "Size"})
 """Operators of which ONNX Runtime makes a constant, if the dims of the input are declared."""
 
+_WITH_BODIES = ("Loop", "Scan")
 _NOTED = "onnx_scatterx.body_dims"
 """The key of the dims of a body's outputs in the ``meta`` of its node, which copies share."""
 
@@ -44,7 +46,7 @@ _CALLS = 2000  # the most calls of functions that are inlined to infer dims
 _Dims: TypeAlias = "tuple[int | None, ...] | None"
 
 
-def note_body_dims(model: ir.Model) -> None:
+def note_body_dims(held: Inventory) -> None:
     """Note what ONNX infers of the bodies of Scans, and of Loops that may run no iteration.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["": 18]>
@@ -54,29 +56,25 @@ def note_body_dims(model: ir.Model) -> None:
     ...         go = Identity (on)  t = Neg (s)  w = Abs (s) }> }''')
     >>> (body,) = graphs_of(model.graph[0])
     >>> body.outputs[2].shape = None
-    >>> note_body_dims(model)
+    >>> note_body_dims(Inventory(model))
     >>> body.outputs[2].producer().op_type = "Unknown"
-    >>> declare_body_dims(model)
+    >>> declare_body_dims(Inventory(model))
     >>> print(body.outputs[2].shape)
     [4]
     """
-    open_to_callers = overridable(model)
-    scans: list[ir.Node] = []
-    loops: list[ir.Node] = []
-    for node in all_nodes(model):
+    for node in held.of(*_WITH_BODIES):
         node.meta.pop(_NOTED, None)
-        if is_operator(node, {"Scan"}):
-            scans.append(node)
-        elif _may_be_empty(node, open_to_callers):
-            loops.append(node)
+    model, open_to_callers = held.model, overridable(held.model)
+    scans = [node for node in held.of("Scan") if is_operator(node, {"Scan"})]
+    loops = [node for node in held.of("Loop") if _may_be_empty(node, open_to_callers)]
     # Under its default options ONNX Runtime also folds constants, and infers more ranks.
     _note(model, scans, fold=True)
     _note(model, loops, fold=False)
 
 
-def declare_body_dims(model: ir.Model) -> None:
+def declare_body_dims(held: Inventory) -> None:
     """Declare the dims that were noted, if they are not declared; forget the notes."""
-    for node in all_nodes(model):
+    for node in held.of(*_WITH_BODIES):
         for value, dims in zip(_collected(node), node.meta.pop(_NOTED, ()), strict=False):
             if dims is None or (value.shape is not None and len(value.shape) != len(dims)):
                 continue
@@ -139,7 +137,7 @@ def _is_set(value: ir.Value | None, overridable: Collection[ir.Value]) -> bool:
 
 def _collected(node: ir.Node) -> list[ir.Value]:
     """Return the outputs of a body whose dims count: all of a Scan; those that a Loop stacks."""
-    if not is_operator(node, {"Loop", "Scan"}):
+    if not is_operator(node, _WITH_BODIES):
         return []
     outputs = _results(node)
     return outputs if node.op_type == "Scan" else outputs[max(len(node.inputs) - 1, 1) :]
@@ -196,7 +194,7 @@ def forget_unchecked_dims(
         return {v: None for v in shaped if any(isinstance(dim, int) for dim in v.shape or ())}
 
     readers = [node for node in new if is_operator(node, _READERS)]
-    found = declared(_sources(model, readers))
+    found = declared(_sources(model, readers)) if readers else None
     if not found:
         return
     scanned = [v for n in all_nodes(model) if is_operator(n, {"Scan"}) for v in _collected(n)]

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from onnx_scatterx.engine.lift import is_scatter
 from onnx_scatterx.engine.passes import Job, Pass
-from onnx_scatterx.graphs import all_nodes, attribute_of
+from onnx_scatterx.graphs import attribute_of
+from onnx_scatterx.operators import SCATTERS
 
 
 def drop_default_reductions(job: Job) -> bool:
@@ -18,11 +19,11 @@ def drop_default_reductions(job: Job) -> bool:
     if job.obstacle is not None:
         return False
     modified = False
-    for node in all_nodes(job.model):
+    for node in job.held.of(*SCATTERS):
         if is_scatter(node) and attribute_of(node, "reduction", "") == "none":
             del node.attributes["reduction"]
             modified = True
     return modified
 
 
-DropDefaultReductions = Pass(drop_default_reductions)
+DropDefaultReductions = Pass(drop_default_reductions, looks_for=SCATTERS)

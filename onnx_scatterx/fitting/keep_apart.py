@@ -24,7 +24,7 @@ from onnx_scatterx.engine.budget import own_budget, within_limits
 from onnx_scatterx.engine.passes import Job, Kind, Pass
 from onnx_scatterx.engine.plan import GraphContext
 from onnx_scatterx.engine.write import Writer
-from onnx_scatterx.fitting.runtime_fusions import Fusion, Rewrite, fusions
+from onnx_scatterx.fitting.runtime_fusions import FIRST, Fusion, Rewrite, fusions
 from onnx_scatterx.graphs import constant, remove_dead, replace_uses
 from onnx_scatterx.text import granted
 
@@ -43,7 +43,7 @@ def keep_apart(job: Job) -> bool:
     """
     if job.fusions is None:
         return False
-    found = [f for f in fusions(job.model) if f.numbered not in job.fusions]
+    found = [f for f in fusions(job.held) if f.numbered not in job.fusions]
     if not job.settings.target.has("Sum"):
         found = [f for f in found if f.rewrite is not Rewrite.NOOP]
     made: list[ir.Node] = []
@@ -58,7 +58,7 @@ def keep_apart(job: Job) -> bool:
     return bool(made)
 
 
-KeepApart = Pass(keep_apart, Kind.GUARD)
+KeepApart = Pass(keep_apart, Kind.GUARD, looks_for=FIRST)
 
 
 def _is_harmless(found: Fusion, context: GraphContext) -> bool:

@@ -20,7 +20,7 @@ from onnx_scatterx.engine.analysis import Scope
 from onnx_scatterx.engine.budget import LimitError, budget
 from onnx_scatterx.engine.passes import Job
 from onnx_scatterx.engine.write import Fragment, Writer, instead_of
-from onnx_scatterx.graphs import all_nodes, made_by, remove_dead, replace_uses
+from onnx_scatterx.graphs import made_by, remove_dead, replace_uses
 
 _COLLECT = ("Loop", "Scan")
 _CANNOT = (ArithmeticError, LookupError, TypeError, ValueError)  # of a node that cannot run
@@ -43,7 +43,7 @@ def list_positions(job: Job) -> bool:
     """
     if not any(map(_may_list_all, job.model.graph)):
         return False
-    if any(node.op_type in _COLLECT for node in all_nodes(job.model)):
+    if job.held.has(*_COLLECT):
         return False
     own, modified = job.settings.target, False
     target = replace(own, avoid=own.avoid | {"NonZero"})

@@ -11,7 +11,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.passes import IntegerNodes, Job, Kind, Pass
 from onnx_scatterx.engine.plan import GraphContext
 from onnx_scatterx.engine.quantizers import MOVED_PAST, has_quantizers, is_quantizer, is_rejected
-from onnx_scatterx.graphs import all_graphs, remove_dead
+from onnx_scatterx.graphs import remove_dead
 
 
 def move_above_quantizers(job: Job) -> bool:
@@ -30,14 +30,16 @@ def move_above_quantizers(job: Job) -> bool:
     wanted = folded or not job.looked_for_scatters
     if not wanted and not any(outcome.has_rules for outcome in job.outcomes):
         return False
-    if not any(map(has_quantizers, all_graphs(job.model))) or job.obstacle is not None:
+    if not any(map(has_quantizers, job.held.graphs)) or job.obstacle is not None:
         return False
     made = [n for c in job.contexts() if has_quantizers(c.graph) for n in _in_graph(c)]
     job.analyses.note(made)
     return bool(made)
 
 
-MoveAboveQuantizers = Pass(move_above_quantizers, Kind.GUARD, lambda s: s.target.onnxruntime)
+MoveAboveQuantizers = Pass(
+    move_above_quantizers, Kind.GUARD, lambda s: s.target.onnxruntime, ("DequantizeLinear",)
+)
 
 
 def _in_graph(context: GraphContext) -> list[ir.Node]:

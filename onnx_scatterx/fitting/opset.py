@@ -22,7 +22,7 @@ from onnx_scatterx.fitting.declared_dims import (
 )
 from onnx_scatterx.fitting.known_values import Analysed, KnownValues
 from onnx_scatterx.fitting.write_spelling import write_spelling
-from onnx_scatterx.graphs import Names, all_graphs, all_nodes, cloned, is_operator
+from onnx_scatterx.graphs import Inventory, Names, all_graphs, all_nodes, cloned, is_operator
 
 _SHOWN = 4  # the most nodes that an error names
 _NESTED = 4  # the deepest definitions within definitions
@@ -117,8 +117,9 @@ def write_for_opset(
     known = KnownValues(model, analysed)
     blocking, changed = _compared(model, version, known, raises=raises)
     defined: tuple[str, ...] = ()
-    declare_body_dims(model)
-    note_body_dims(model)
+    held = Inventory(model)
+    declare_body_dims(held)
+    note_body_dims(held)
     copy = cloned(model) if blocking and not exact else None
     if copy is not None and _defined(copy, version, known.of_copy(copy), raises=raises):
         defined = _defined(model, version, known, raises=raises)
@@ -146,7 +147,7 @@ def write_for_opset(
     elif not any(function.overload for function in model.functions.values()):
         least = 8 if model.functions else 0  # functions need IR version 8
         model.ir_version = min(model.ir_version or needed, max(needed, least))
-    declare_body_dims(model)
+    declare_body_dims(Inventory(model))
     new = [node for node in all_nodes(model) if node not in there_before]
     forget_unchecked_dims(model, new)
     return ChangedOpset((), defined, tuple(f"{_name(n)} ({n.op_type})" for n in rounded))

@@ -20,5 +20,5 @@ def note_original(job: Job) -> None:
     1
     """
     job.number_nodes()
-    job.fusions = frozenset(found.numbered for found in fusions(job.model))
-    note_body_dims(job.model)
+    job.fusions = frozenset(found.numbered for found in fusions(job.held))
+    note_body_dims(job.held)

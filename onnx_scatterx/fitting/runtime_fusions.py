@@ -32,7 +32,7 @@ a size becomes the constant 1, an If is inlined, or a rule wrote the nodes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import NamedTuple
 
@@ -41,7 +41,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.passes import NUMBER
 from onnx_scatterx.fitting.runtime_graph import RuntimeGraph
-from onnx_scatterx.graphs import all_graphs, constant, is_operator, overridable
+from onnx_scatterx.graphs import Inventory, all_graphs, constant, is_operator, overridable
 
 _T = ir.DataType
 
@@ -82,7 +82,7 @@ _PAIRS = {
     "Relu": ("Clip", Rewrite.RELU_CLIP),
     "Range": ("Gather", Rewrite.GATHER_TO_SLICE),
 }
-_FIRST = {*_PAIRS, "Add", "Expand", "Sub"}
+FIRST = (*_PAIRS, "Add", "Expand", "Sub")
 """The operators at which a rewrite begins."""
 
 
@@ -95,7 +95,7 @@ def _is_one(array: np.ndarray) -> bool:
     return array.size <= 1 and bool((array == 1).all())
 
 
-def fusions(model: ir.Model) -> list[Fusion]:
+def fusions(held: Inventory) -> list[Fusion]:
     """Return the nodes of a model that ONNX Runtime may rewrite, in all graphs.
 
     What a caller gives to a function may be a constant: ONNX Runtime inlines functions first. The
@@ -105,14 +105,18 @@ def fusions(model: ir.Model) -> list[Fusion]:
     ...     g (int64[1] b, int64[1] c) => (int64[1] y) <int64[1] one = {1}> {
     ...         d = Div (one, b)
     ...         y = Mul (c, d) }''')
-    >>> [(found.rewrite.value, found.second.op_type) for found in fusions(model)]
+    >>> [(found.rewrite.value, found.second.op_type) for found in fusions(Inventory(model))]
     [('DivMulFusion', 'Mul')]
     """
-    held = overridable(model)
-    found = list(_Matcher(RuntimeGraph(all_graphs(model.graph), held)).found())
-    for function in model.functions.values():
-        graph, parameters = function.graph, frozenset(function.inputs)
-        found += _Matcher(RuntimeGraph(all_graphs(graph), held, parameters)).found()
+    model, overridden = held.model, overridable(held.model)
+    first = {node for node in held.of(*FIRST) if node.domain == ""}
+    found: list[Fusion] = []
+    parts: list[ir.Graph | ir.Function] = [model.graph, *model.functions.values()]
+    for part in parts if first else ():
+        inputs = frozenset(part.inputs if isinstance(part, ir.Function) else ())
+        graphs = {graph: held.graphs[graph] for graph in all_graphs(part)}
+        nodes = [node for own in graphs.values() for node in own if node in first]
+        found += _Matcher(RuntimeGraph([*graphs], overridden, inputs)).found(nodes)
     return found
 
 
@@ -122,19 +126,17 @@ class _Matcher:
     def __init__(self, known: RuntimeGraph) -> None:
         self.known = known
 
-    def found(self) -> Iterator[Fusion]:
-        """Yield the nodes that may be rewritten."""
-        for graph in self.known.graphs:
-            for node in graph:
-                if node.op_type not in _FIRST or node.domain != "":
-                    continue
-                if node.op_type in _PAIRS:
-                    yield from self._pair(node, graph)
-                elif node.op_type == "Expand":
-                    if self._drops_zero(node):
-                        yield Fusion(Rewrite.EXPAND, node, node, 0)
-                elif self._adds_zero(node):
-                    yield Fusion(Rewrite.NOOP, node, node, 0)
+    def found(self, nodes: Iterable[ir.Node]) -> Iterator[Fusion]:
+        """Yield the nodes that may be rewritten; ``nodes`` are those of FIRST."""
+        for node in nodes:
+            if node.op_type in _PAIRS:
+                assert isinstance(node.graph, ir.Graph)
+                yield from self._pair(node, node.graph)
+            elif node.op_type == "Expand":
+                if self._drops_zero(node):
+                    yield Fusion(Rewrite.EXPAND, node, node, 0)
+            elif self._adds_zero(node):
+                yield Fusion(Rewrite.NOOP, node, node, 0)
 
     def _pair(self, node: ir.Node, graph: ir.Graph) -> Iterator[Fusion]:
         """Yield a node with the one that alone reads it, if they are rewritten."""

@@ -27,7 +27,7 @@ from onnx_scatterx.engine.write import (
     has_other_forms,
     instead_of,
 )
-from onnx_scatterx.graphs import all_nodes, remove_dead, replace_uses
+from onnx_scatterx.graphs import remove_dead, replace_uses
 
 _FLOATS = {t for t in ir.DataType if t.is_floating_point()}
 _CANNOT = (ArithmeticError, LookupError, TypeError, ValueError)  # of a node that cannot run
@@ -46,7 +46,7 @@ def write_other_forms(job: Job) -> bool:
     ['Equal']
     """
     target = job.settings.target
-    if job.obstacle is not None or not any(map(has_other_forms, all_nodes(job.model))):
+    if job.obstacle is not None or not any(map(has_other_forms, job.held.nodes)):
         return False
     modified, zeros, defined = _list_positions(job), list[str](), list[str]()
     if not (target.is_limited or target.static_only) or _writes_nothing(job):
@@ -75,7 +75,7 @@ def write_other_forms(job: Job) -> bool:
 
 def _list_positions(job: Job) -> bool:
     """Write what a NonZero lists without it, where that takes fewer nodes."""
-    if all(node.op_type != "NonZero" for node in job.model.graph):
+    if not job.held.has("NonZero"):
         return False
     from onnx_scatterx.fitting.listed_positions import list_positions
 

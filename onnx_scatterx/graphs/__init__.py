@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.graphs.constants import INT64_MAX as INT64_MAX
     from onnx_scatterx.graphs.constants import constant as constant
     from onnx_scatterx.graphs.constants import overridable as overridable
+    from onnx_scatterx.graphs.inventory import Inventory as Inventory
     from onnx_scatterx.graphs.traversal import all_graphs as all_graphs
     from onnx_scatterx.graphs.traversal import all_nodes as all_nodes
     from onnx_scatterx.graphs.traversal import attribute_of as attribute_of
@@ -43,6 +44,7 @@ else:
         {
             "cleanup": "Names cloned remove_dead replace_uses set_inputs",
             "constants": "INT64_MAX constant overridable",
+            "inventory": "Inventory",
             "traversal": "all_graphs all_nodes attribute_of called_function "
             "callers_first graphs_of is_operator is_scatterx_domain live_nodes "
             "made_by makers may_be_operator perm_of reached read_by values_by_name",

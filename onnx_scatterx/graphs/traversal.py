@@ -98,20 +98,20 @@ def all_graphs(root: ir.Model | ir.Function | ir.Graph) -> list[ir.Graph]:
     >>> [graph.name for graph in all_graphs(model)]
     ['g', 't', 'e']
     """
-    return [*_walked(root)]
+    return [*nodes_by_graph(root)]
 
 
 def all_nodes(root: ir.Model | ir.Function | ir.Graph) -> list[ir.Node]:
     """Return every node of a model, a function or a graph, also in subgraphs."""
-    return [*chain.from_iterable(_walked(root).values())]
+    return [*chain.from_iterable(nodes_by_graph(root).values())]
 
 
-def _walked(root: ir.Model | ir.Function | ir.Graph) -> dict[ir.Graph, list[ir.Node]]:
+def nodes_by_graph(root: ir.Model | ir.Function | ir.Graph) -> dict[ir.Graph, list[ir.Node]]:
     """Return the nodes of every graph, in the order of ``all_graphs``; each is visited once."""
     walked: dict[ir.Graph, list[ir.Node]] = {}
     if isinstance(root, ir.Model):
         for part in (root.graph, *(function.graph for function in root.functions.values())):
-            walked.update(_walked(part))
+            walked.update(nodes_by_graph(part))
         return walked
     stack = [root.graph if isinstance(root, ir.Function) else root]
     while stack:

@@ -152,7 +152,7 @@ def _best_of_runs(job: Job) -> Job:
             continue
         _run(FITTING + FINISHING, job)
         if not job.settings.as_is:
-            declare_body_dims(job.model)
+            declare_body_dims(job.held)
         _run(CHECKING, job)
         results.append(job)
         again = cache(partial(_again, job))
@@ -176,12 +176,16 @@ def _again(job: Job) -> Job:
     for step in PREPARING:
         if runs(step, again):
             again.modified |= step.run(again)
+            again.note_change()
     note_original(again)
     return again
 
 
 def _run(steps: Iterable[Pass], job: Job) -> None:
     for step in steps:
-        if runs(step, job):
-            job.modified |= step.run(job)
-            job.observer.passed(step.name, job.model)
+        if not runs(step, job):
+            continue
+        if (not step.looks_for or job.held.has(*step.looks_for)) and step.run(job):
+            job.modified = True
+            job.note_change()
+        job.observer.passed(step.name, job.model)

@@ -24,7 +24,7 @@ from onnx_scatterx.engine.lift import is_gather, is_scatter
 from onnx_scatterx.engine.mosaic import MOVES, connected_moves
 from onnx_scatterx.engine.passes import KEPT, NUMBER, Job
 from onnx_scatterx.engine.plan import read_only_by
-from onnx_scatterx.engine.quantizers import has_quantizers
+from onnx_scatterx.engine.quantizers import QUANTIZERS, has_quantizers
 from onnx_scatterx.graphs import (
     all_graphs,
     all_nodes,
@@ -62,8 +62,10 @@ class Harm(NamedTuple):
 
 def may_run_again(job: Job) -> bool:
     """Return whether the passes may run more than once on a job that no pass has changed yet."""
-    onnxruntime, graphs = job.settings.target.onnxruntime, all_graphs(job.model)
-    return job.settings.target.is_limited or (onnxruntime and any(map(has_quantizers, graphs)))
+    target = job.settings.target
+    if not target.onnxruntime or not job.held.has(*QUANTIZERS):
+        return target.is_limited
+    return target.is_limited or any(map(has_quantizers, job.held.graphs))
 
 
 def keep_connected(job: Job, exposed: Mapping[int, Refusal], kept: dict[int, Refusal]) -> None:

@@ -18,6 +18,7 @@ from onnx_scatterx.engine.plan import written_nodes
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.fitting import forget_unchecked_dims
 from onnx_scatterx.graphs import (
+    Inventory,
     all_graphs,
     all_nodes,
     cloned,
@@ -56,16 +57,18 @@ def run(
     check_passes(settings.options["passes"] or ())
     fixed = settings.fixed_in(model)
     assumed = _assumed(model, settings, fixed)
-    before, unread = _operators(model), {v.name for v in unread_constants(model)}
-    job = rewritten(Job(model, settings, assumed, observer=observer, original=original))
+    job = Job(model, settings, assumed, observer=observer, original=original)
+    before, unread = _operators(job.held), {v.name for v in unread_constants(job.held)}
+    job = rewritten(job)
     if job.forbidden is not None and fixed.shapes:
         why = job.forbidden.detail or job.forbidden
         raise ScatterXError(f"the sizes ({fixed}) cannot be written: {why}")
-    drop_unread(model, unread)  # a plan may make some for a node that gets another form
-    forget_unchecked_dims(model, written_nodes(model), job.proven)
+    drop_unread(Inventory(model), unread)  # a plan may make some for nodes that get another form
+    job.note_change()
+    forget_unchecked_dims(model, written_nodes(job.held), job.proven)
     if job.modified:
         note_assumptions(assumed, model.metadata_props)
-    return Run(job, fixed, before, _operators(model))
+    return Run(job, fixed, before, _operators(job.held))
 
 
 def tried(model: ir.Model, settings: Settings, *, whole: bool = False) -> Job:
@@ -105,9 +108,9 @@ def command_budget(model: ir.Model, settings: Settings) -> AbstractContextManage
     return of_command(steps)
 
 
-def _operators(model: ir.Model) -> Counter[str]:
-    counts = Counter(n.op_type for n in all_nodes(model.graph))
-    for function in model.functions.values():
-        if not is_scatterx_domain(function.domain):  # not a fallback of ScatterX
-            counts.update(n.op_type for n in all_nodes(function))
-    return counts
+def _operators(held: Inventory) -> Counter[str]:
+    counts = Counter({operator: len(nodes) for operator, nodes in held.operators.items()})
+    for function in held.model.functions.values():
+        if is_scatterx_domain(function.domain):  # a fallback of ScatterX
+            counts.subtract(n.op_type for n in all_nodes(function))
+    return +counts

@@ -16,8 +16,7 @@ from functools import partial
 
 from onnx_scatterx.engine.budget import within_limits
 from onnx_scatterx.engine.passes import NUMBER, Job
-from onnx_scatterx.engine.quantizers import exposed, has_quantizers
-from onnx_scatterx.graphs import all_graphs
+from onnx_scatterx.engine.quantizers import QUANTIZERS, exposed, has_quantizers
 from onnx_scatterx.text import FloatReason, Reason, Refusal
 
 
@@ -25,12 +24,12 @@ class SoleReaders:
     """The nodes of a model that have several readers, and quantizers in their graph."""
 
     def __init__(self, job: Job) -> None:
-        graphs = all_graphs(job.model) if job.settings.target.onnxruntime else []
+        graphs = job.held.graphs.items() if job.settings.target.onnxruntime else ()
         self._shared = {
             node
-            for graph in graphs
-            if has_quantizers(graph)
-            for node in graph
+            for graph, nodes in graphs
+            if job.held.has(*QUANTIZERS) and has_quantizers(graph)
+            for node in nodes
             if len(node.outputs) == 1 and len(node.outputs[0].uses()) > 1
         }
 

@@ -9,20 +9,20 @@ from collections.abc import Set as AbstractSet
 
 import onnx_ir as ir
 
-from onnx_scatterx.graphs import all_graphs, is_operator, remove_dead
+from onnx_scatterx.graphs import Inventory, is_operator, remove_dead
 
 
-def unread_constants(model: ir.Model) -> list[ir.Value]:
+def unread_constants(held: Inventory) -> list[ir.Value]:
     """Return the initializers and the outputs of Constant nodes that nothing reads."""
-    graphs = all_graphs(model)
-    stored = [v for g in graphs for v in g.initializers.values() if not v.is_graph_input()]
-    made = [v for g in graphs for n in g if is_operator(n, ("Constant",)) for v in n.outputs]
+    stored = [v for g in held.graphs for v in g.initializers.values() if not v.is_graph_input()]
+    constants = (n for n in held.of("Constant") if is_operator(n, ("Constant",)))
+    made = [v for n in constants for v in n.outputs]
     return [value for value in (*stored, *made) if not (value.uses() or value.is_graph_output())]
 
 
-def drop_unread(model: ir.Model, kept: AbstractSet[str | None]) -> None:
+def drop_unread(held: Inventory, kept: AbstractSet[str | None]) -> None:
     """Remove the constants that nothing reads, but those of some names."""
-    for value in unread_constants(model):
+    for value in unread_constants(held):
         node = value.producer()
         if value.name in kept:
             continue

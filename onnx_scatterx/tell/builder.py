@@ -19,7 +19,7 @@ from onnx_scatterx.engine.plan import NodeOutcome, Outcome, work_text
 from onnx_scatterx.engine.quantizers import QUANTIZED
 from onnx_scatterx.engine.terms import Symbol
 from onnx_scatterx.engine.write import caches_of
-from onnx_scatterx.graphs import all_nodes, attribute_of
+from onnx_scatterx.graphs import attribute_of
 from onnx_scatterx.operators import needed
 from onnx_scatterx.tell.duplicates import Duplicates, duplicates_of, missing_sign
 from onnx_scatterx.tell.entries import Action, Entry, GatherReport, ScatterReport
@@ -105,7 +105,7 @@ def report_of(
     facts = [f for e in entries if e.action is not Action.KEPT for f in e.facts]
     promises = map(str, job.assumed if job.modified else ())
     gathers = tuple(entry for entry in entries if isinstance(entry, GatherReport))
-    new = (node for node in all_nodes(job.model) if NUMBER not in node.meta)
+    new = (node for node in job.held.nodes if NUMBER not in node.meta)
     return Report(
         job.settings.target.name,
         tuple(entry for entry in entries if isinstance(entry, ScatterReport)),

@@ -7,6 +7,7 @@ import pytest
 from onnx_scatterx.fitting.declared_dims import declare_body_dims, note_body_dims
 from onnx_scatterx.fitting.inference import inferred
 from onnx_scatterx.graphs import graphs_of
+from onnx_scatterx.graphs.inventory import Inventory
 from tests.helpers.support import parse, run
 
 
@@ -40,8 +41,8 @@ def test_what_was_noted_of_a_body_is_forgotten_if_it_is_not_noted_again() -> Non
                 go = Identity (on)  t = Neg (s)  w = Abs (s) }> }""")
     )
     (body,) = graphs_of(model.graph[0])
-    note_body_dims(model)
+    note_body_dims(Inventory(model))
     model.graph[0].replace_input_with(0, ir.Value(name="two", const_value=ir.tensor(2)))
-    note_body_dims(model)
-    declare_body_dims(model)
+    note_body_dims(Inventory(model))
+    declare_body_dims(Inventory(model))
     assert body.outputs[2].shape == ir.Shape([None])

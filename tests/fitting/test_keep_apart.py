@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import onnx_scatterx
 from onnx_scatterx.fitting.runtime_fusions import Fusion, Rewrite, fusions
+from onnx_scatterx.graphs.inventory import Inventory
 from onnx_scatterx.operators.kernels import MEASURED
 from tests.helpers.examples import examples
 from tests.helpers.pair import Feed, agree
@@ -174,7 +175,7 @@ def test_each_rewrite_changes_what_a_model_gives(rewrite: Rewrite) -> None:
 
 
 def found_in(text: str) -> list[Fusion]:
-    return fusions(ir.from_proto(parse(text)))
+    return fusions(Inventory(ir.from_proto(parse(text))))
 
 
 APART = {

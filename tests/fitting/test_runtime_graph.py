@@ -5,6 +5,7 @@ import pytest
 
 from onnx_scatterx.fitting.runtime_fusions import fusions
 from onnx_scatterx.fitting.runtime_graph import RuntimeGraph
+from onnx_scatterx.graphs.inventory import Inventory
 from tests.helpers.support import parse
 
 
@@ -27,5 +28,5 @@ def test_equal_nodes_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     ranges = "".join(f"r{i} = Range (0, n, 1)  y{i} = Gather (r{i}, at)" for i in range(9))
     outputs = ", ".join(f"int64[K] y{i}" for i in range(9))
     model = parse(f"g (int64 n, int64[K] at) => ({outputs}) {{ {ranges} }}")
-    fusions(ir.from_proto(model))
+    fusions(Inventory(ir.from_proto(model)))
     assert len(asked) == len(set(asked)) > 0

@@ -11,14 +11,14 @@ import onnx_ir as ir
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.step import Pass
 from onnx_scatterx.engine.plan import REPLACES
-from onnx_scatterx.graphs import all_graphs, perm_of, remove_dead, replace_uses
+from onnx_scatterx.graphs import perm_of, remove_dead, replace_uses
 
 
 def cancel_transposes(job: Job) -> bool:
     """Let the readers of such a pair read its input, if one of the two replaces a scatter."""
-    graphs = list(all_graphs(job.model))
-    new = [n for g in graphs for n in g if REPLACES in n.metadata_props]
-    before = sum(len(g) for g in graphs)
+    graphs = job.held.graphs
+    new = [n for n in job.held.nodes if REPLACES in n.metadata_props]
+    before = sum(map(len, graphs))
     for node in new:
         if node.op_type != "Transpose" or node.domain != "" or node.graph is None:
             continue
@@ -26,10 +26,10 @@ def cancel_transposes(job: Job) -> bool:
         for reader in node.successors():
             if reader.op_type == "Transpose" and reader.domain == "":
                 _cancel(reader, new)
-    return sum(len(g) for g in graphs) < before
+    return sum(map(len, graphs)) < before
 
 
-CancelTransposes = Pass(cancel_transposes)
+CancelTransposes = Pass(cancel_transposes, looks_for=("Transpose",))
 
 
 def _cancel(outer: ir.Node, new: list[ir.Node]) -> None:

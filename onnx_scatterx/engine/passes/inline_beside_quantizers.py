@@ -10,8 +10,7 @@ from onnx_scatterx.engine.passes.function_calls import inline_functions
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.known_branches import take_known_branches
 from onnx_scatterx.engine.passes.step import Kind, Pass
-from onnx_scatterx.engine.quantizers import has_quantizers
-from onnx_scatterx.graphs import all_graphs
+from onnx_scatterx.engine.quantizers import QUANTIZERS, has_quantizers
 
 
 def inline_beside_quantizers(job: Job) -> bool:
@@ -33,7 +32,7 @@ def inline_beside_quantizers(job: Job) -> bool:
     >>> [node.op_type for node in model.graph]
     ['DequantizeLinear', 'Constant', 'ScatterND']
     """
-    graphs = all_graphs(job.model)
+    graphs = job.held.graphs
     if len(graphs) < 2 or not any(map(has_quantizers, graphs)) or not job.has_scatters:
         return False
     modified = inline_functions(job, lambda _: True)
@@ -43,4 +42,6 @@ def inline_beside_quantizers(job: Job) -> bool:
     return modified
 
 
-InlineBesideQuantizers = Pass(inline_beside_quantizers, Kind.GUARD, lambda s: s.target.onnxruntime)
+InlineBesideQuantizers = Pass(
+    inline_beside_quantizers, Kind.GUARD, lambda s: s.target.onnxruntime, QUANTIZERS
+)

@@ -33,4 +33,4 @@ def inline_known_ifs(job: Job) -> bool:
     return modified
 
 
-InlineKnownIfs = Pass(inline_known_ifs)
+InlineKnownIfs = Pass(inline_known_ifs, looks_for=("If",))

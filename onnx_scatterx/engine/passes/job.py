@@ -28,8 +28,9 @@ from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.engine.passes.wiring import Wiring
 from onnx_scatterx.engine.plan import GraphContext, Outcome
 from onnx_scatterx.engine.write import OuterValues
-from onnx_scatterx.graphs import Names, all_nodes
+from onnx_scatterx.graphs import Inventory, Names
 from onnx_scatterx.observer import NOBODY, Observer, Tally
+from onnx_scatterx.operators import SCATTERS
 from onnx_scatterx.targets import Target
 from onnx_scatterx.text import Reason, Refusal
 
@@ -172,13 +173,22 @@ class Job:
         """Return what is known of all values without promises, and without trust in dims' names."""
         return self.analyses.without_trust.current().values
 
+    @cached_property
+    def held(self) -> Inventory:
+        """What the model holds, since a pass last changed it."""
+        return Inventory(self.model)
+
+    def note_change(self) -> None:
+        """Let the nodes of the model be looked for again."""
+        vars(self).pop("held", None)
+
     def forget_names(self) -> None:
         """Let names be collected again: nodes were copied under other names."""
         vars(self).pop("names", None)
 
     def number_nodes(self) -> None:
         """Number the nodes of the model, so that those of its copies are found by numbers."""
-        for number, node in enumerate(all_nodes(self.model)):
+        for number, node in enumerate(self.held.nodes):
             node.meta[NUMBER] = number
 
     def again(self) -> Job:
@@ -217,7 +227,8 @@ class Job:
     def has_scatters(self) -> bool:
         """Whether the model has scatters, or gathers that are rewritten."""
         reads = self.settings.reads
-        return any(is_scatter(n) or is_gather(n, reads) for n in all_nodes(self.model))
+        found = self.held.of(*SCATTERS, *reads)
+        return any(is_scatter(n) or is_gather(n, reads) for n in found)
 
     @property
     def looked_for_scatters(self) -> bool:
@@ -228,8 +239,8 @@ class Job:
         """Note the names and inputs of scatters and gathers, before the first is removed."""
         if self.called:
             return
-        self.called = NodeNames.of(self.model, reads=self.settings.reads)
-        self.wiring = Wiring.of(self.model)
+        self.called = NodeNames.of(self.held, reads=self.settings.reads)
+        self.wiring = Wiring.of(self.held)
         scatters = {node: called.name for node, called in self.called.items() if is_scatter(node)}
         self.planned = Tally(self.observer, "planning", scatters)
         reads = self.settings.reads

@@ -38,6 +38,7 @@ def lower_scatters(job: Job) -> bool:
             outcome, made = (
                 rewrite_graph(context) if obstacle is None else (_untouched(context, obstacle), [])
             )
+            job.note_change()  # a scatter that nothing reads goes without a rule
             job.outcomes.append(outcome)
             job.analyses.note(made)
             job.planned.note(*scatters)

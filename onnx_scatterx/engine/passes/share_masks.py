@@ -56,7 +56,7 @@ def share_masks(job: Job) -> bool:
     return modified
 
 
-ShareMasks = Pass(share_masks)
+ShareMasks = Pass(share_masks, looks_for=("NonZero",))
 
 
 def _in_graph(graph: ir.Graph, counted: list[ir.Node], fixed: Collection[ir.Value]) -> bool:

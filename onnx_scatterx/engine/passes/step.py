@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from enum import Enum
 from typing import NamedTuple
 
@@ -32,6 +32,8 @@ class Pass(NamedTuple):
     kind: Kind = Kind.CHOICE
     applies: Callable[[Settings], object] = lambda _: True
     """Whether there is anything to do under some settings."""
+    looks_for: Collection[str] = ()
+    """Operators without which it does nothing; if none is named, it may always do something."""
 
     @property
     def name(self) -> str:

@@ -29,7 +29,8 @@ from onnx_scatterx.engine.passes.quantized_writes import (
 from onnx_scatterx.engine.passes.step import Pass
 from onnx_scatterx.engine.plan import GraphContext
 from onnx_scatterx.engine.quantizers import QUANTIZED, QUANTIZERS, is_quantizer, reason_to_keep
-from onnx_scatterx.graphs import all_nodes, remove_dead
+from onnx_scatterx.graphs import remove_dead
+from onnx_scatterx.operators import SCATTERS
 from onnx_scatterx.text import FloatReason, Reason, Refusal
 
 
@@ -49,9 +50,9 @@ def write_on_integers(job: Job) -> bool:
     >>> [(node.op_type, [v.name for v in node.inputs]) for node in model.graph]
     [('ScatterND', ['x', 'i', 'u'])]
     """
-    nodes = all_nodes(job.model)
-    quantized = any(is_quantizer(n, *QUANTIZERS) for n in nodes)
-    if not quantized or not any(map(is_scatter, nodes)) or job.obstacle is not None:
+    held = job.held
+    quantized = any(is_quantizer(n, *QUANTIZERS) for n in held.of(*QUANTIZERS))
+    if not quantized or not any(map(is_scatter, held.of(*SCATTERS))) or job.obstacle is not None:
         return False
     job.analyses.full.catch_up()
     modified = False
@@ -61,7 +62,7 @@ def write_on_integers(job: Job) -> bool:
     return modified
 
 
-WriteOnIntegers = Pass(write_on_integers)
+WriteOnIntegers = Pass(write_on_integers, looks_for=QUANTIZERS)
 
 
 class _Candidate(NamedTuple):

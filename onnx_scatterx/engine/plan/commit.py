@@ -19,7 +19,7 @@ from onnx_scatterx.engine.plan.selection import Selection
 from onnx_scatterx.engine.quantizers import QUANTIZED
 from onnx_scatterx.engine.terms import Term
 from onnx_scatterx.graphs import (
-    all_nodes,
+    Inventory,
     live_nodes,
     makers,
     reached,
@@ -234,9 +234,9 @@ def _selects_floats(result: ir.Value, others: Collection[ir.Value]) -> bool:
     return any(dtype is not None and dtype.is_floating_point() for dtype in chosen)
 
 
-def written_nodes(model: ir.Model) -> list[ir.Node]:
+def written_nodes(held: Inventory) -> list[ir.Node]:
     """Return the nodes that are written in place of scatters."""
-    return [node for node in all_nodes(model) if REPLACES in node.metadata_props]
+    return [node for node in held.nodes if REPLACES in node.metadata_props]
 
 
 def work_text(work: Term) -> str:
