@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 import gallery  # type: ignore[import-not-found]
 import gallery_cells  # type: ignore[import-not-found]
-from gallery_cells import (  # type: ignore[import-not-found]
+from gallery_cells import (
     CHOSEN,
     EVERY,
     Asker,
