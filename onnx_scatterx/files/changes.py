@@ -13,7 +13,7 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.files.data import SPARSE, from_proto, tensors_of
-from onnx_scatterx.files.snapshot import NodeKey, Snapshot, key_of, key_of_message
+from onnx_scatterx.files.snapshot import NodeKey, Snapshot, key_of_message
 from onnx_scatterx.files.weights import Weights
 from onnx_scatterx.processes import quiet
 
@@ -50,13 +50,18 @@ class Changes(NamedTuple):
         return None if same and not any(changes) else changes
 
     def written(
-        self, message: onnx.ModelProto, model: ir.Model, weights: Weights
+        self,
+        message: onnx.ModelProto,
+        model: ir.Model,
+        order: Iterable[NodeKey],
+        weights: Weights,
     ) -> tuple[onnx.ModelProto, onnx.ModelProto]:
         """Return what onnx_ir writes of the message's part and of the model's part.
 
         As onnx_ir does, the type of each initializer is declared if a declaration changes.
+        ``order`` has the keys of the model's nodes.
         """
-        after = weights.written(self._of_model(model))
+        after = weights.written(self._of_model(model, order))
         computed = {name for node in after.graph.node for name in node.output}
         keyed = [(key_of_message(node), node) for node in message.graph.node]
         before = weights.written(self._of_message(message, keyed, computed, weights))
@@ -69,7 +74,7 @@ class Changes(NamedTuple):
             _declare_initializers(model.graph, after.graph, told)
         return before, after
 
-    def _of_model(self, model: ir.Model) -> ir.Model:
+    def _of_model(self, model: ir.Model, order: Iterable[NodeKey]) -> ir.Model:
         """Return the part of a changed model that is new or changed; it has the model's nodes."""
         graph = model.graph
         sparse = graph.meta.get(SPARSE, {})
@@ -77,7 +82,7 @@ class Changes(NamedTuple):
         view = ir.GraphView(
             graph.inputs,
             graph.outputs,
-            nodes=(node for node in graph if key_of(node) in self.nodes),
+            nodes=(n for n, key in zip(graph, order, strict=True) if key in self.nodes),
             initializers=[v for k, v in initializers if k in self.initializers or k in sparse],
             doc_string=graph.doc_string,
             opset_imports=graph.opset_imports,

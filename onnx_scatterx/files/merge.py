@@ -92,7 +92,7 @@ class Original:
         if changes is None:
             return message
         self._weights.restore_names()
-        before, after = changes.written(message, model, self._weights)
+        before, after = changes.written(message, model, snapshot.order, self._weights)
         if before == after and snapshot.order == self._snapshot.order:
             return message
         if not self._is_ours:

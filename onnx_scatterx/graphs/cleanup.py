@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.graphs.traversal import all_graphs, graphs_of, read_by
+from onnx_scatterx.graphs.traversal import graphs_of, nodes_by_graph, read_by
 
 _MANY = 16
 
@@ -117,10 +117,10 @@ class Names:
 
     def __init__(self, model: ir.Model) -> None:
         self._taken: set[str] = set()
-        for graph in all_graphs(model):
+        for graph, nodes in nodes_by_graph(model).items():
             self._taken.update(graph.initializers)
             self._taken.update(v.name for v in graph.inputs if v.name)
-            for node in graph:
+            for node in nodes:
                 self._taken.add(node.name or "")
                 self._taken.update(v.name for v in node.outputs if v.name)
         self._next: dict[str, int] = {}

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from onnx_scatterx.engine.lift.lifting import is_gather, is_scatter
-from onnx_scatterx.graphs import all_graphs, perm_of
+from onnx_scatterx.graphs import Inventory, perm_of
 from onnx_scatterx.operators import READS, SCATTERS
 
 
@@ -28,14 +28,14 @@ class NodeNames:
     """For each axis of a scatter's data, its number in the statement, if it differs."""
 
     @classmethod
-    def of(cls, model: ir.Model, *, reads: Collection[str] = READS) -> dict[ir.Node, NodeNames]:
+    def of(cls, held: Inventory, *, reads: Collection[str] = READS) -> dict[ir.Node, NodeNames]:
         """Return the names of scatters, gathers and their inputs, which a rewriting may change.
 
         >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
         ...     g (float[4, 2] x, int64[1, 1] i, float[1, 4] y) => (float[4, 2] z) {
         ...     t = Transpose <perm = [1, 0]> (x)  s = ScatterND (t, i, y)
         ...     r = Identity (s)  z = Transpose <perm = [1, 0]> (r) }''')
-        >>> [names.axes for names in NodeNames.of(model).values()]
+        >>> [names.axes for names in NodeNames.of(Inventory(model)).values()]
         [(1, 0)]
         """
         return {
@@ -45,9 +45,9 @@ class NodeNames:
                 n.outputs[0].name or "?",
                 axes.get(n),
             )
-            for g in all_graphs(model)
-            for axes in [_axes_of_statements([n for n in g if n.op_type in _AROUND])]
-            for n in g
+            for nodes in held.graphs.values()
+            for axes in [_axes_of_statements([n for n in nodes if n.op_type in _AROUND])]
+            for n in nodes
             if is_scatter(n) or is_gather(n, reads)
         }
 

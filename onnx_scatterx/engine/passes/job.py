@@ -238,8 +238,8 @@ class Job:
         """Note the names and inputs of scatters and gathers, before the first is removed."""
         if self.called:
             return
-        self.called = NodeNames.of(self.model, reads=self.settings.reads)
-        self.wiring = Wiring.of(self.model)
+        self.called = NodeNames.of(self.held, reads=self.settings.reads)
+        self.wiring = Wiring.of(self.held)
         reads = self.settings.reads
         for context in self.contexts() if reads else ():
             graph, scope = context.graph, context.scope

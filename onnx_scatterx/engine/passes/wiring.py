@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.graphs import all_graphs, is_scatterx_domain
+from onnx_scatterx.graphs import Inventory, all_graphs, is_scatterx_domain
 
 
 class Wired(NamedTuple):
@@ -41,38 +42,39 @@ class Wiring:
     constants: set[ir.Value] = field(default_factory=set)
 
     @classmethod
-    def of(cls, model: ir.Model) -> Wiring:
-        """Return the present wiring of a model, without the fallbacks of ScatterX.
+    def of(cls, held: Inventory) -> Wiring:
+        """Return the wiring of what a model holds, without the fallbacks of ScatterX.
 
         >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
         ...     g (float[2] x) => (float[2] y) { z = Neg (x)  y = Abs (z) }''')
-        >>> wiring = Wiring.of(model)
+        >>> wiring = Wiring.of(Inventory(model))
         >>> [(wired.op, wired.name) for wired in wiring.nodes.values()]
         [('Neg', 'z'), ('Abs', 'y')]
         """
         wiring = cls()
         fallbacks = {
             graph
-            for function in model.functions.values()
+            for function in held.model.functions.values()
             if is_scatterx_domain(function.domain)
             for graph in all_graphs(function)
         }
-        for graph in all_graphs(model):
+        for graph, nodes in held.graphs.items():
             if graph not in fallbacks:
-                wiring._add(graph)
+                wiring._add(graph, nodes)
         return wiring
 
-    def _add(self, graph: ir.Graph) -> None:
+    def _add(self, graph: ir.Graph, nodes: Sequence[ir.Node]) -> None:
         self.outputs[graph] = tuple(graph.outputs)
         for value in (*graph.inputs, *graph.initializers.values()):
             self.names[value] = value.name or ""
         self.constants |= set(graph.initializers.values()) - set(graph.inputs)
-        for node in graph:
-            if node.op_type == "Constant" and node.domain == "":
-                self.constants |= set(node.outputs)
-            self.nodes[node] = Wired.of(node)
-            for value in node.outputs:
+        for node in nodes:
+            wired = self.nodes[node] = Wired.of(node)
+            if wired.op == "Constant" and node.domain == "":
+                self.constants |= set(wired.makes)
+            for value in wired.makes:
                 self.names[value] = value.name or ""
                 self.makers[value] = node
-            for value in dict.fromkeys(v for v in node.inputs if v is not None):
-                self.readers.setdefault(value, []).append(node)
+            for read in dict.fromkeys(wired.inputs):
+                if read is not None:
+                    self.readers.setdefault(read, []).append(node)

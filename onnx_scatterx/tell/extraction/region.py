@@ -16,6 +16,7 @@ from onnx_scatterx.engine.analysis import Knowledge, TensorValue, size_name
 from onnx_scatterx.engine.lift import NodeNames
 from onnx_scatterx.engine.terms import Term
 from onnx_scatterx.graphs import (
+    Inventory,
     all_graphs,
     cloned,
     graphs_of,
@@ -99,7 +100,7 @@ def roots_of(model: ir.Model, names: Collection[str]) -> list[ir.Node]:
     The list is empty if one of these scatters and gathers is in a function.
     """
     owners = _owners_in(model.graph)
-    called = [n for n, own in NodeNames.of(model).items() if own.name in names]
+    called = [n for n, own in NodeNames.of(Inventory(model)).items() if own.name in names]
     roots = [_top_level(node, model.graph, owners) for node in called]
     return [] if None in roots else [node for node in roots if node is not None]
 

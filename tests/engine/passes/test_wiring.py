@@ -3,6 +3,7 @@
 import onnx_ir as ir
 
 from onnx_scatterx.engine.passes.wiring import Wiring
+from onnx_scatterx.graphs.inventory import Inventory
 
 TEXT = """<ir_version: 8, opset_import: ["" : 18]>
     g (float[2] x, bool c) => (float[2] y) <float[2] w = {1, 2}> {
@@ -15,7 +16,7 @@ TEXT = """<ir_version: 8, opset_import: ["" : 18]>
 
 def test_it_outlives_the_model() -> None:
     model = ir.from_onnx_text(TEXT)
-    wiring = Wiring.of(model)
+    wiring = Wiring.of(Inventory(model))
     nodes = list(wiring.nodes)
     (a,) = nodes[0].outputs
     for node in [n for n in model.graph if n.op_type in ("Abs", "If")]:
@@ -35,4 +36,4 @@ def test_it_outlives_the_model() -> None:
 def test_an_initializer_that_is_an_input_is_not_a_constant() -> None:
     text = TEXT.replace("bool c)", "bool c, float[2] w)")
     model = ir.from_onnx_text(text)
-    assert {v.name for v in Wiring.of(model).constants} == {"k"}
+    assert {v.name for v in Wiring.of(Inventory(model)).constants} == {"k"}
