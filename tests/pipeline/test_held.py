@@ -26,7 +26,12 @@ def test_a_pass_runs_if_there_is_an_operator_that_it_looks_for(
         )
     )
     ran: list[Job] = []
-    order._run([Pass(lambda job: bool(ran.append(job)), looks_for=looks_for)], job)
+
+    def note(job: Job) -> bool:
+        ran.append(job)
+        return False
+
+    order._run([Pass(note, looks_for=looks_for)], job)
     assert bool(ran) is runs
 
 
