@@ -7,7 +7,7 @@
                             if the Reshape only adds or removes axes of one element, for several
                             Slices, or for a Split
     expand_for_and          And(x, [true, true])               =   Expand(x, [2])
-                            if several Ands read x
+                            if several Ands read x, which no constants alone give
 
 A Softmax is not negative, and a NaN stays a NaN, so a Relu changes nothing. The profile has the
 faults, with the version of the compiler.
@@ -57,7 +57,7 @@ def avoid_faults(job: Job) -> bool:
                     if "slice_before_reshape" in forms:
                         modified |= _with_slices_first(w, node, scope)
                     if "expand_for_and" in forms:
-                        modified |= _with_expands(w, node, scope)
+                        modified |= _with_expands(w, node, scope, constants)
                 job.analyses.note(w.graph.made)
     except LimitError:
         pass  # the rest is kept
@@ -180,14 +180,16 @@ def _written(w: Writer, value: ir.Value, write: Callable[[], ir.Value]) -> bool:
     return True
 
 
-def _with_expands(w: Writer, node: ir.Node, scope: Scope) -> bool:
+def _with_expands(w: Writer, node: ir.Node, scope: Scope, constants: TakenOut) -> bool:
     """Write all Ands that read an operand of an And without masks of which all is true."""
     modified = False
     for x in node.inputs if is_operator(node, ("And",)) else ():
-        readers = [] if x is None else list(dict.fromkeys(use.node for use in x.uses()))
+        if x is None or constants.is_constant(x):
+            continue
+        readers = list(dict.fromkeys(use.node for use in x.uses()))
         ands = [reader for reader in readers if is_operator(reader, ("And",))]
         for reader in ands if len(ands) > 1 else ():
-            modified |= x is not None and _with_expand(w, reader, x, scope)
+            modified |= _with_expand(w, reader, x, scope)
     return modified
 
 

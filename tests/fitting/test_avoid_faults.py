@@ -105,6 +105,7 @@ def test_slices_before_a_reshape(text: str, first: bool, tmp_path: Path) -> None
         ("c = And (on, m)  d = And (m, m)", 1),
         ("c = And (on, m)  d = Or (on, m)", 1),  # only one And reads the mask
         ("c = And (m, g)  d = And (m, g)", 2),
+        ("n = Not (off)  a = And (on, n)  b = And (n, on)  c = And (a, m)  d = And (b, g)", 4),
     ],
 )
 def test_a_mask_beside_one_of_which_all_is_true(text: str, ands: int, tmp_path: Path) -> None:
