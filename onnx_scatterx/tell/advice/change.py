@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions import Clause, conditions_of, places_of
+from onnx_scatterx.assumptions import Clause, conditions_of, places_of, read_clauses
 from onnx_scatterx.engine.passes import Settings
 from onnx_scatterx.files import parse_toml
 from onnx_scatterx.options import command_words
@@ -83,7 +83,10 @@ class Change:
     places: str = ""
     """Which axis of which input has each size of ``fix``, in words."""
     needs: tuple[str, ...] = ()
-    """What the model needs of its inputs to run at the numbers of ``fix``, as promises say it."""
+    """What the model needs of its inputs to run at its sizes, as promises say it.
+
+    The command states these promises. They ask for nothing: other inputs are errors without them.
+    """
 
     @classmethod
     def at(cls, sizes: Mapping[str, int], model: ir.Model, needs: Iterable[str] = ()) -> Change:
@@ -117,9 +120,10 @@ class Change:
         """The arguments as a set: a change with a subset of them asks for less."""
         flags = {"opset": self.opset, "last": self.deterministic, "gathers": self.gathers}
         flags |= {"last_bits": self.last_bits, "max_rank": self.max_rank}
+        needs = (("needs", text) for text in self.needs)
         stated = {**self.keys, **self.fix, **flags}.items()
         added = (("add", op) for op in self.added)
-        return frozenset({*self.assumed, *added, *(pair for pair in stated if pair[1])})
+        return frozenset({*self.assumed, *added, *needs, *(pair for pair in stated if pair[1])})
 
     def beyond(self, base: Change) -> list[str]:
         """Return the names of the arguments that differ from those of another change."""
@@ -152,7 +156,7 @@ class Change:
             fix={**(chosen["fix"] or {}), **self.fix},
             opset=self.opset or chosen["opset"],
         )
-        assumed = tuple(dict.fromkeys((*base.assumed, *self.assumed)))
+        assumed = tuple(dict.fromkeys((*base.assumed, *self._promised())))
         return replace(changed, assumed=assumed)
 
     def command(self, base: Command) -> str:
@@ -180,8 +184,11 @@ class Change:
     def _options(self) -> list[str]:
         options = {"gathers": self.gathers, "deterministic": self.deterministic, "fix": self.fix}
         options |= {"last_bits": self.last_bits}
-        options |= {"assume": promises(self.assumed) or None, "opset": self.opset}
+        options |= {"assume": promises(self._promised()) or None, "opset": self.opset}
         return [*chain.from_iterable(command_words(options))]
+
+    def _promised(self) -> tuple[Clause, ...]:
+        return (*self.assumed, *read_clauses(self.needs))
 
     def condition(self, also: str = "") -> str:
         """Return the condition under which the change is right, in words.
@@ -195,7 +202,8 @@ class Change:
         where = f": {self.places}" if self.places else ""
         parts = [f"or with numbers of your own{where}", also or _ONCE] if self.fix else []
         if self.needs:
-            parts.insert(0, f"the model runs at these numbers only with {' and '.join(self.needs)}")
+            at = "numbers" if self.fix else "sizes"
+            parts.insert(0, f"the model runs at these {at} only with {' and '.join(self.needs)}")
         if promised:
             told = " and ".join(promised)
             parts.append(f"only if {told}, for every input: otherwise the result is wrong")

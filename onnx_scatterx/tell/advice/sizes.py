@@ -12,7 +12,14 @@ from itertools import product
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions import FixedSizes, equalities, evaluate, fix_template, open_sizes
+from onnx_scatterx.assumptions import (
+    FixedSizes,
+    equalities,
+    evaluate,
+    fix_template,
+    open_sizes,
+    read_clauses,
+)
 from onnx_scatterx.engine.analysis import Knowledge, Scope, size_name, ties_in
 from onnx_scatterx.engine.budget import LimitError
 from onnx_scatterx.engine.lift import Scatter, is_scatter, lift_scatter
@@ -93,7 +100,7 @@ def runs_at(whole: Whole, numbers: Mapping[str, int]) -> bool:
 def needs_at(whole: Whole, numbers: Mapping[str, int]) -> tuple[str, ...]:
     """Return what the model needs of its masks to run at these sizes, as promises say it.
 
-    Empty if no mask decides about sizes, or if the steps end.
+    What is promised already is left out. Empty if no mask decides about sizes, or if the steps end.
     """
     if all(node.op_type != "NonZero" for node in whole.model.graph):
         return ()
@@ -101,10 +108,16 @@ def needs_at(whole: Whole, numbers: Mapping[str, int]) -> tuple[str, ...]:
         whole.charge(whole.model, READ)
         copy, knowledge = _read_at(whole.model, whole.settings, numbers)
         scope = knowledge.scopes[copy.graph]
-        found = [tie.told(scope) for tie in ties_in(copy.graph, scope) if tie.mask is not None]
+        told = (tie.told(scope) for tie in ties_in(copy.graph, scope) if tie.mask is not None)
+        found = [text for text in dict.fromkeys(told) if text and text.isprintable()]
+        read = {text: read_clauses([text]) for text in found}
+        return tuple(
+            text
+            for text, clauses in read.items()
+            if [*map(str, clauses)] == [text] and clauses[0] not in whole.settings.assumed
+        )
     except (LimitError, ScatterXError):
         return ()
-    return tuple(dict.fromkeys(text for text in found if text.isprintable() and text))
 
 
 def _facts(whole: Whole) -> list[Term]:

@@ -59,6 +59,7 @@ def test_the_numbers_run(text: str, needs: str, times: float) -> None:
     number = int(times * int(sizes["N"]))
     told = re.findall(r"only with (.*?);", way.condition)
     assert told == ([needs % number] if needs else [])
+    assert re.findall(r"--assume '(.*?)'", way.command) == told  # or no draw runs
     fixed = optimize(model, target=STATIC, fix={name: int(n) for name, n in sizes.items()}).model
     feed = {}
     for value in fixed.graph.input:
@@ -71,3 +72,20 @@ def test_the_numbers_run(text: str, needs: str, times: float) -> None:
             onnx.TensorProto.FLOAT: sample("float32", *shape),
         }[kind]
     open_session(model).run(None, feed)
+
+
+def test_what_the_users_sizes_need_is_promised_if_it_removes_something() -> None:
+    """The original model runs at these sizes only if the promise is true, so it costs nothing."""
+    text = f"""g (float[S, 4] x, int64[S] ids, float[N, 4] u) => (float[S, 4] y, int64 k)
+        <int64 c = {{7}}> {{ m = Equal (ids, c)  {ROWS}  y = ScatterND (x, i, u)
+            b = Cast <to = 7> (m)  k = ReduceSum <keepdims = 0> (b) }}"""
+    lacking, fix = f"{STATIC}, avoid = ['ReduceSum']", {"S": 6, "N": 2}
+    found = advise(parse(text), target=lacking, fix=fix)
+    (way,) = (way for advice in found for way in advice.ways)
+    assert "--assume 'ids == 7: exactly 2'" in way.command
+    assert way.condition == "the model runs at these sizes only with ids == 7: exactly 2"
+    promised = ["ids == 7: exactly 2"]
+    done = optimize(parse(text), target=lacking, fix=fix, assume=promised, verify=True)
+    assert not done.report.violations and done.verification
+    kept = advise(parse(text), target=STATIC, fix=fix)
+    assert not any("--assume" in way.command for advice in kept for way in advice.ways)
