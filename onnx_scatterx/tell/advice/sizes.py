@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 
 import onnx_ir as ir
 
@@ -44,6 +44,7 @@ from onnx_scatterx.tell.shown_boxes import value_at
 _STEPS = (32, 16, 8, 4, 2, 1)
 _LARGE = (256, 1024, 4096)
 _READINGS = 24  # the most analyses of the model, at sizes that the facts allow
+_TRIED = 3  # of the numbers beside a constant
 _NODES = 8_000  # the most nodes that all these analyses together visit
 
 
@@ -82,9 +83,30 @@ def fitting_sizes(whole: Whole) -> dict[str, int] | NodeFailure:
                     failure = failure or doubt
                 elif not covering:
                     covering = numbers
+        if failure is not None and not covering:
+            return _at_constants(whole, wanted, known, failure) or failure
     except LimitError:
         pass
     return covering or failure or {}
+
+
+def _at_constants(
+    whole: Whole, wanted: list[str], known: Mapping[str, int], failure: NodeFailure
+) -> dict[str, int]:
+    """Return numbers of which one is a constant of a node that fails at all others; {} if none.
+
+    An exporter that runs a model once stores sizes of the sample as constants.
+    """
+    facts = _facts(whole)
+    pairs = [(name, n) for n in failure.numbers for name in wanted if n > 1]
+    for name, number in pairs[:_READINGS]:
+        at = {**known, name: number}
+        fit = (n for n in _attempts(wanted, at) if all(_holds(t, {**at, **n}) for t in facts))
+        for numbers in islice(fit, _TRIED):
+            whole.charge(whole.model, READ)
+            if not isinstance(_reading(whole.model, whole.settings, numbers), NodeFailure):
+                return numbers
+    return {}
 
 
 def runs_at(whole: Whole, numbers: Mapping[str, int]) -> bool:
@@ -241,7 +263,7 @@ class SizeAdvice:
         """
         if not self.options:
             why = WRONG.format("at any sizes", self.failure)
-            return () if self.failure is None else (Advice((), why, ""),)
+            return () if self.failure is None else (Advice((), why, "", is_fatal=True),)
         why = f"the target {self.target} wants all sizes as numbers"
         if self.change is not None:
             way = Way(self.change.command(base), self.change.condition(also))
