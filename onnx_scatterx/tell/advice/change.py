@@ -20,6 +20,7 @@ from onnx_scatterx.tell.advice.price import Price
 from onnx_scatterx.text import Missing
 
 _ONCE = "no other numbers were tried"
+_SAMPLE = "the size of its sample, which its constants have; or export it with symbolic sizes"
 _WORDS = {
     "nonnegative": "no element of {!r} is negative",
     "contiguous": "each element of {!r} is the one before it plus 1",
@@ -88,10 +89,16 @@ class Change:
     The command states these promises. They ask for nothing: other inputs are errors without them.
     """
 
+    sample: str = ""
+    """The one of the sizes that must have its number, as the constants of the model have it."""
+
     @classmethod
-    def at(cls, sizes: Mapping[str, int], model: ir.Model, needs: Iterable[str] = ()) -> Change:
+    def at(
+        cls, sizes: Mapping[str, int], model: ir.Model, needs: Iterable[str] = (), sample: str = ""
+    ) -> Change:
         """Return the change that gives sizes of a model numbers."""
-        return cls(fix=sizes, places=places_of(model, sizes), needs=tuple(needs))
+        places = places_of(model, {name: n for name, n in sizes.items() if name != sample})
+        return cls(fix=sizes, places=places, needs=tuple(needs), sample=sample)
 
     def __or__(self, other: Change) -> Change:
         return Change(
@@ -108,6 +115,7 @@ class Change:
             at_numbers=self.at_numbers or other.at_numbers,
             places=other.places or self.places,
             needs=other.needs or self.needs,
+            sample=other.sample or self.sample,
         )
 
     @property
@@ -128,7 +136,7 @@ class Change:
     def beyond(self, base: Change) -> list[str]:
         """Return the names of the arguments that differ from those of another change."""
         names = (each.name for each in fields(self))
-        untold = ("is_last", "at_numbers", "places", "needs")
+        untold = ("is_last", "at_numbers", "places", "needs", "sample")
         told = (name for name in names if name not in untold)
         return [name for name in told if getattr(self, name) != getattr(base, name)]
 
@@ -200,7 +208,13 @@ class Change:
             for c in self.assumed
         ]
         where = f": {self.places}" if self.places else ""
-        parts = [f"or with numbers of your own{where}", also or _ONCE] if self.fix else []
+        is_open = bool(self.fix.keys() - {self.sample})
+        parts = [f"or with numbers of your own{where}", also or _ONCE] if is_open else []
+        if self.sample in self.fix:
+            only = f"{self.sample}={self.fix[self.sample]}"
+            parts.insert(
+                0, f"of the numbers that were tried, the model runs only at {only}, {_SAMPLE}"
+            )
         if self.needs:
             at = "numbers" if self.fix else "sizes"
             parts.insert(0, f"the model runs at these {at} only with {' and '.join(self.needs)}")
