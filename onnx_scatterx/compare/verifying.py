@@ -203,8 +203,10 @@ def verify(
             told = noted_reasons(second.metadata_props)
             return replace(nothing, seed=seed, interface=(why,), proof=proof, in_onnxruntime=told)
 
-        failure = comparison.load()
-        if failure is not None and not fixed.shapes:  # the first may not run at fixed sizes, either
+        failure = (
+            comparison.load()
+        )  # of the second model: the first one may run on no input, either
+        if failure is not None and not (validated or source):
             return unloaded(failure)
         for number, feed in enumerate(validated, 1):
             comparison.one(Draw(-number, {}, "given", feed))
@@ -224,8 +226,9 @@ def verify(
                 broken = (*source.fits.chosen.broken,)
                 comparison.so_far = replace(comparison.so_far, unkept=broken)
         late = comparison.finish()
-        if late is not None and not fixed.shapes:
-            return unloaded(late)
+        told = late or failure
+        if told is not None and not fixed.shapes and comparison.so_far.accepted:
+            return unloaded(told)
         if late is not None and prove:
             proof = unrun(late, refuted=False)
         kept = (

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import Knowledge, interpret
-from onnx_scatterx.engine.device import Violation, violating_nodes
+from onnx_scatterx.engine.device import Violation, computed_at_load, violating_nodes
 from onnx_scatterx.engine.passes import Job, Kind, Pass
 from onnx_scatterx.fitting.known_values import Analysed
 from onnx_scatterx.fitting.opset import newer_opset, obstacles
@@ -33,6 +33,7 @@ def check_target(job: Job) -> bool:
     pairs = violating_nodes(job.model, target, knowledge, promised)
     found = [*_of_opset(job.model, target, job.proven), *(violation for _, violation in pairs)]
     job.violations = tuple(dict.fromkeys(found))
+    job.at_load = computed_at_load(job.model, target, knowledge)
     job.refused = {n for n, violation in pairs if n is not None and not violation.is_taken}
     return False
 

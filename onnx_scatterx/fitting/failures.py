@@ -16,11 +16,15 @@ _LISTED = 8  # numbers that are reported
 
 
 class NodeFailure(NamedTuple):
-    """A node that cannot run, by its name or that of its first output, and why."""
+    """A node that cannot run, by its name or that of its first output, and why.
+
+    ``numbers`` are the constants in the shapes of its inputs, and in those that are shapes.
+    """
 
     node: str
     op: str
     why: str
+    numbers: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         return f"the node {self.node} ({self.op}) cannot run: {self.why}"
@@ -45,7 +49,8 @@ def first_failure(graph: ir.Graph, knowledge: Knowledge) -> NodeFailure | None:
             except LimitError:
                 return None
             if why is not None:
-                return NodeFailure(node.name or node.outputs[0].name or "?", node.op_type, why)
+                name = node.name or node.outputs[0].name or "?"
+                return NodeFailure(name, node.op_type, why, _numbers(node, scope))
     return None
 
 
@@ -56,6 +61,16 @@ def _failure(node: ir.Node, scope: Scope) -> str | None:
         return None
     inputs = " and ".join(filter(None, map(_described, call.inputs)))
     return condition.told(f"its inputs are {inputs}")
+
+
+def _numbers(node: ir.Node, scope: Scope) -> tuple[int, ...]:
+    """Return the constants in the shapes of the inputs of a node, and in inputs that are shapes."""
+    found: list[int] = []
+    for tensor in filter(None, scope.call(node).inputs):
+        found += [n for s in tensor.shape or () if (n := s.constant) is not None]
+        if tensor.is_integer and tensor.constant is not None and tensor.constant.size <= _LISTED:
+            found += tensor.constant.ravel().tolist()
+    return tuple(dict.fromkeys(int(n) for n in found if n > 0))
 
 
 def _described(tensor: TensorValue | None) -> str:

@@ -17,7 +17,8 @@
     max_rank = 5                           # the most dims of a tensor
     max_opset = 19                         # the newest operator set that it reads
     static_only = true                     # all sizes must be numbers
-    onnxruntime = false                    # neither ONNX Runtime nor a provider of it runs it
+    onnxruntime = false                    # its compiler reads the file; true, the default: ONNX
+                                           # Runtime loads it, and hands nodes to the chip
     dense = true                           # forms whose work is data times indices are allowed
     dense_limit = 16777216                 # up to so many elements of one tensor; inf: any number
     work_limit = 16                        # how many times the work of chosen rows, for all rows

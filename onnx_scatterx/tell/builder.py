@@ -119,6 +119,7 @@ def report_of(
         only_refused_gathers=not job.settings.options["gathers"],
         violations=job.violations,
         violations_if_kept=job.violations_if_kept,
+        at_load=job.at_load,
         has_profile=job.settings.target.has_profile,
         target_text=job.settings.target.text,
         as_is=job.settings.as_is,

@@ -35,7 +35,8 @@ class Advice:
     sizes fixed, the result is smaller. ``too_large`` are commands that write a dense form with a
     larger tensor than the target allows: they are known, and not proposed. ``is_together`` says
     that the command removes nodes for which other advice has a command, too. ``instead`` is what to
-    write in the module, for those who cannot do what the commands ask for.
+    write in the module, for those who cannot do what the commands ask for. ``is_fatal`` says that
+    the model runs on no input, so that no command helps.
     """
 
     nodes: tuple[str, ...]
@@ -48,6 +49,7 @@ class Advice:
     too_large: tuple[Way, ...] = ()
     is_together: bool = False
     instead: str = ""
+    is_fatal: bool = False
 
     @property
     def has_action(self) -> bool:

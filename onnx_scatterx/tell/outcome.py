@@ -1,8 +1,9 @@
 """The outcome in one line: how many nodes a result has, and whether the target takes all of them.
 
 If the target has a profile, the line counts the nodes that it does not take and those that it runs
-on its host, which is not "taken". It names those that it takes and runs slowly. Other targets are
-not devices: of them, the line says which scatters are left.
+on its host, which is not "taken", and those that ONNX Runtime computes in its place when it loads
+the file. It names those that it takes and runs slowly. Other targets are not devices: of them, the
+line says which scatters are left.
 """
 
 from __future__ import annotations
@@ -43,16 +44,20 @@ def outcome(report: Report) -> str:
         return f"{nodes}, {_taken(report, 'none of them')}: {_of_model(refused)}"
     hosted = _operators(v for v in report.violations if v.on_host)
     slow = _operators(v for v in report.violations if v.slow and not v.on_host)
-    on_host = f"{hosted.total()} on its host: {_told(hosted)}" if hosted else ""
+    at_load = _most_first(report.at_load)
+    parts = {"on its host": hosted, "computed by ONNX Runtime when it loads the file": at_load}
+    beside = [f"{ops.total()} {where}: {_told(ops)}" for where, ops in parts.items() if ops]
     slowly = f"{slow.total()} slowly: {_told(slow)}" if slow else ""
     if of_nodes:
         some = "it" if count == 1 else f"{of_nodes.total()} of them"
         told = f"{nodes}, {_taken(report, some, no=True)}: {_told(of_nodes)}"
-        return "; ".join(filter(None, (told, on_host, slowly)))
-    if hosted:
-        taken = _taken(report, str(count - hosted.total())).removeprefix("and ")
-        run = "and run " if report.planned and not report.as_is else ""
-        return "; ".join(filter(None, (f"{nodes}: {taken}, {run}{on_host}", slowly)))
+        return "; ".join(filter(None, (told, *beside, slowly)))
+    if beside:
+        left = count - hosted.total() - at_load.total()
+        taken = _taken(report, str(left)).removeprefix("and ")
+        run = "and run " if hosted and report.planned and not report.as_is else ""
+        told = f"{nodes}: {taken}, {run}{beside[0]}"
+        return "; ".join(filter(None, (told, *beside[1:], slowly)))
     told = f"{nodes}, {_taken(report, 'it' if count == 1 else 'all of them')}"
     return f"{told}; {slowly}" if slowly else told
 
@@ -81,6 +86,11 @@ def _operators(violations: Iterable[Violation]) -> Counter[str]:
     counts = Counter((is_scatter, op) for is_scatter, _, _, op in named)
     ordered = sorted(counts.items(), key=lambda item: (not item[0][0], -item[1], item[0][1]))
     return Counter({op: count for (_, op), count in ordered})
+
+
+def _most_first(operators: Counter[str]) -> Counter[str]:
+    """Return operators with the most nodes first; of equally many, by their names."""
+    return Counter(dict(sorted(operators.items(), key=lambda item: (-item[1], item[0]))))
 
 
 def _told(operators: Counter[str]) -> str:

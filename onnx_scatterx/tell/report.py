@@ -66,6 +66,9 @@ class Report(ShownInTables):
     """Whether only those gathers were to be removed that the target does not take."""
     violations: tuple[Violation, ...] = ()
     violations_if_kept: int | None = None
+    at_load: Counter[str] = field(default_factory=Counter)
+    """The operators of nodes that the target refuses, and that ONNX Runtime computes when it loads
+    the file, since they depend on constants alone."""
     has_profile: bool = False
     """Whether the target says what it takes: then ``violations`` are all that it does not take."""
     opset_lowered: int | None = None
@@ -125,7 +128,9 @@ class Report(ShownInTables):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
-        behind = "violations violations_if_kept opset_kept opset_lowered defined other_kernels"
+        behind = (
+            "violations violations_if_kept at_load opset_kept opset_lowered defined other_kernels"
+        )
         behind += " zeros packed"
         return {
             "schema": SCHEMA,

@@ -36,8 +36,9 @@ def screen(
 ) -> Group:
     """Return what a user reads first, or the ``whole``: nothing is left out.
 
-    First comes the result, then what there is to do, and then what is so. No sentence is cut. Of a
-    model as it is, there is no table: nothing would be done with its scatters.
+    First comes the result, then what there is to do, and then what is so. That the model runs on no
+    input comes before all, and no command after it. No sentence is cut. Of a model as it is, there
+    is no table: nothing would be done with its scatters.
     ``answer`` is that of a comparison, in lines, and ``command`` what to do if there is no advice.
     If the result differs, it is not ``is_written``, and has no outcome.
     """
@@ -48,16 +49,18 @@ def screen(
         head = [table, *left]
     else:
         head = [report.headline()]
+    fatal = [line for a in report.advice if a.is_fatal for line in a.lines()]
     ending = [outcome(report)] if is_written and (report.entries or report.has_profile) else []
     told = _advised([a for a in report.advice if a.has_action], whole)
-    told += [f"  {line}" for line in lacked_lines(report)]
-    rest = [a for a in report.advice if not a.has_action and (whole or not a.is_idle)]
+    told += [] if fatal else [f"  {line}" for line in lacked_lines(report)]
+    idle = [a for a in report.advice if not a.has_action and not a.is_fatal]
+    rest = [a for a in idle if whole or not a.is_idle]
     facts = [line.removeprefix("  ") for line in _advised(rest, whole)]
     matters = _matters(report, whole)
     below = [x for lines in matters for x in (lines if whole else _cut(lines))]
-    doing = ["next:", f"  {command}"] if command else []
+    doing = ["next:", f"  {command}"] if command and not fatal else []
     doing = ["what to do next:", *told] if told else doing
-    return Group([*head, *answer, *ending, *doing, *facts, *below], bold=ending)
+    return Group([*fatal, *head, *answer, *ending, *doing, *facts, *below], bold=ending)
 
 
 def _advised(advice: Sequence[Advice], whole: bool) -> list[str]:

@@ -301,3 +301,17 @@ def test_a_function_that_reads_what_nothing_defines_is_an_error(domain: str) -> 
         verify(model, model, samples=3)
     with pytest.raises(ModelError, match="cannot be copied"):
         onnx_scatterx.optimize(ir.from_proto(model))
+
+
+def test_a_first_model_that_runs_on_no_input_is_not_compared() -> None:
+    """Even if the second model does not load: it may be as wrong as the first one."""
+    head = '<ir_version: 8, opset_import: ["" : 18]> g (float[3] x) => (float[] y)'
+    wrong = (
+        head + "<float[4] c = {1, 2, 3, 4}> { s = Add (x, c)  y = ReduceSum <keepdims = 0> (s) }"
+    )
+    for index, told in ((9, "could not compare: the first model rejected every input"), (2, "")):
+        first = f"{head} <int64 i = {{{index}}}> {{ y = Gather (x, i) }}"
+        found = verify(onnx.parser.parse_model(first), onnx.parser.parse_model(wrong))
+        assert found.answer == ("not compared" if told else "different")
+        assert found.shortfall.startswith(told or "the models differ")
+        assert any("does not load" in why for why in found.interface) != bool(told)

@@ -81,6 +81,7 @@ REPORT = Report(
     with_gathers=True,
     violations=(Violation("n", "Erf", "main", "no Erf", on_host=True, slow=True),),
     violations_if_kept=3,
+    at_load=Counter(EyeLike=1),
     opset_lowered=17,
     opset_kept=18,
     defined=("a",),

@@ -81,6 +81,27 @@ def test_a_target_with_a_profile(
     assert (outcome(report), outcome(replace(report, planned=True))) == (done, planned)
 
 
+def test_what_onnx_runtime_computes_is_not_counted_as_taken() -> None:
+    """The target never sees such a node. A compiler that reads the file gets a constant."""
+    text = """g (float[2, 2] x) => (float[2, 2] y) <float[2, 2] c = {1, 2, 3, 4}> {
+        e = EyeLike <dtype = 1> (c)  d = Exp (e)  f = Exp (d)  y = MatMul (x, f) }"""
+    npu = "standard, operators = ['Constant', 'MatMul']"
+    for more, ending in (
+        ("", ": 1 taken by {}, 3 computed by ONNX Runtime when it loads the file: "),
+        (", onnxruntime = false", ", taken by {}"),
+    ):
+        result = onnx_scatterx.optimize(parse(text), target=npu + more, strict=True)
+        told = ending.format(f"standard ({npu.partition(', ')[2]}{more})")
+        eager = "Exp (2), EyeLike (1)" if not more else ""
+        assert outcome(result.report) == f"{'1 node' if more else '4 nodes'}{told}{eager}"
+    hosted = replace(NPU, violations=refused("Cast", on_host=True), at_load=Counter(Erf=2))
+    loads = "2 computed by ONNX Runtime when it loads the file: Erf"
+    assert outcome(hosted) == f"8 nodes: 5 taken by npu, 1 on its host: Cast; {loads}"
+    assert outcome(replace(NPU, planned=True, at_load=Counter(Erf=2))) == (
+        f"8 nodes: npu would take 6, {loads}"
+    )
+
+
 def test_one_node() -> None:
     one = replace(NPU, nodes_after=1)
     assert outcome(one) == "1 node, taken by npu"

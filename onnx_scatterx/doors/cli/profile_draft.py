@@ -15,6 +15,7 @@ from onnx_scatterx.targets import check_profile
 _TEXT = """\
 # What {name} takes: use it as `--target {name}.toml`.
 name = {quoted}
+onnxruntime = false        # its compiler reads the file; true: ONNX Runtime does, and calls it
 {numbers}
 operators = [  # Constant is what a model stores; remove it if the compiler does not take it
 {operators}
@@ -67,6 +68,7 @@ def new_profile(
     >>> print(new_profile("npu", ["Concat", "Add"]).split("# Uses")[0])
     # What npu takes: use it as `--target npu.toml`.
     name = "npu"
+    onnxruntime = false        # its compiler reads the file; true: ONNX Runtime does, and calls it
     # static_only = true         # all sizes must be numbers
     # max_rank = 5               # the most dims of a tensor
     # max_opset = 19             # the newest operator set that it reads

@@ -11,6 +11,7 @@ Nodes that every compiler removes first are not reported:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -86,6 +87,12 @@ class TakenOut:
         if _does_nothing(node, self._overridable):
             return True
         return self._constants and self.computes_constant(node)
+
+    def folds(self, node: ir.Node, graph: ir.Graph) -> bool:
+        """Return whether a node of a graph is needed, and computes the same in every run."""
+        is_plain = node.domain == "" and node.op_type != "Constant"
+        is_needed = node in self._live_of(graph) and not _does_nothing(node, self._overridable)
+        return is_plain and is_needed and self.computes_constant(node)
 
     def computes_constant(self, node: ir.Node) -> bool:
         """Return whether a node computes the same in every run."""
@@ -182,6 +189,20 @@ def violating_nodes(
     return list(_Checker(target, model, knowledge, promised or knowledge).all())
 
 
+def computed_at_load(model: ir.Model, target: Target, knowledge: Knowledge) -> Counter[str]:
+    """Return the operators of nodes that a target refuses, and ONNX Runtime computes as constants.
+
+    ONNX Runtime does so when it loads the file, so the target does not see these nodes.
+
+    >>> from onnx_scatterx.engine.analysis import interpret
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { e = Erf (w)  y = Mul (e, x) }''')
+    >>> computed_at_load(model, Target("npu", avoid=frozenset({"Erf"})), interpret(model))
+    Counter({'Erf': 1})
+    """
+    return Counter(node.op_type for node in _Checker(target, model, knowledge, knowledge).folded())
+
+
 def by_reason(refused: Iterable[Violation]) -> dict[tuple[str, str], list[str]]:
     """Return the names of nodes by operator and reason, scatters first.
 
@@ -219,6 +240,11 @@ class _Checker:
         self.model = model
         self.knowledge = knowledge
         self._overridable = overridable(model)
+        self._taken_out = TakenOut(
+            model,
+            lambda value: self.of(value).static_shape is not None,
+            constants=target.onnxruntime,
+        )
         self._inputs, self._outputs = {*model.graph.inputs}, {*model.graph.outputs}
 
     def of(self, value: ir.Value) -> TensorValue:
@@ -232,11 +258,7 @@ class _Checker:
             if value.name not in model.graph.initializers:
                 for why in self._of_input(value):
                     yield None, Violation(value.name or "?", "input", main, why)
-        taken_out = TakenOut(
-            model,
-            lambda value: self.of(value).static_shape is not None,
-            constants=self.target.onnxruntime,
-        )
+        taken_out = self._taken_out
         for name, graph in taken_out.graphs():
             scope = self.knowledge.scopes.get(graph)
             for node in graph:
@@ -250,6 +272,17 @@ class _Checker:
                         yield node, Violation(label, node.op_type, name, why)
                     if use is not None and not reasons and not taken_out.computes_constant(node):
                         yield from ((node, v) for v in self._second_choice(use, label, name))
+
+    def folded(self) -> Iterator[ir.Node]:
+        """Yield the nodes that the target refuses, if ONNX Runtime computes them as constants."""
+        taken_out = self._taken_out
+        for _, graph in taken_out.graphs() if self.target.onnxruntime else ():
+            scope = self.knowledge.scopes.get(graph)
+            for node in graph:
+                if taken_out.folds(node, graph):
+                    judged = within_limits(partial(self._judged, node, scope))
+                    if judged is None or judged[1]:
+                        yield node
 
     def _second_choice(self, use: Use, label: str, graph: str) -> Iterator[Violation]:
         """Yield that the target runs a use on its host, or slowly."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -162,6 +163,7 @@ class Job:
     lowered: Lowered = field(default_factory=Lowered)
     modified: bool = False  # whether a pass has changed the model
     violations: tuple[Violation, ...] = ()  # what the target does not take of the result
+    at_load: Counter[str] = field(default_factory=Counter)  # what ONNX Runtime computes instead
     refused: set[ir.Node] = field(default_factory=set)  # its nodes that the target refuses
     violations_if_kept: int | None = None  # their number without wider targets, if these have fewer
 

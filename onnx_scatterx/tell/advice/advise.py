@@ -46,6 +46,8 @@ def advise_on(
     """
     base = command or Command(target=whole.settings.target.text)
     sized = SizeAdvice.of(whole)
+    if sized.failure is not None and not sized.options:
+        return Advised(sized.advice(base), None if violations is None else tuple(violations))
     search = Search(whole, stuck_of(records), sized.change or Change(), observer)
     if sized.change is not None or not (sized.options or sized.failure):  # else sizes come first
         search.refused = search.beside(violations or ())

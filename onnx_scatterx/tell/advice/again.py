@@ -15,7 +15,7 @@ from onnx_scatterx.assumptions import equalities
 from onnx_scatterx.engine.budget import LimitError
 from onnx_scatterx.tell.advice.change import Change
 from onnx_scatterx.tell.advice.search import Search
-from onnx_scatterx.tell.advice.sizes import runs_at
+from onnx_scatterx.tell.advice.sizes import needs_at, runs_at
 from onnx_scatterx.tell.advice.whole import REWRITTEN
 
 _CHEAP = 100_000  # steps for one more trial: about half a second
@@ -56,7 +56,9 @@ class Again:
         """Return whether a change removes the same with other numbers; None if it takes long."""
         search = self.search
         try:
-            result = search.attempt(replace(change, fix={**change.fix, **numbers}))
+            fix = {**change.fix, **numbers}
+            needs = needs_at(search.whole, fix) if change.needs else ()
+            result = search.attempt(replace(change, fix=fix, needs=needs))
         except LimitError:
             return None
         if result is None:

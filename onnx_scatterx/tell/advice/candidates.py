@@ -87,10 +87,10 @@ def candidates(
 
 def fixed(whole: Whole) -> Change | None:
     """Return numbers for all sizes that have none yet, at which the model runs."""
-    sizes = fitting_sizes(whole)
-    if not isinstance(sizes, dict) or not all(name.isprintable() for name in sizes):
+    sizes, _, sample = fitting_sizes(whole)
+    if not sizes or not all(name.isprintable() for name in sizes):
         return None
-    return Change.at(sizes, whole.model, needs_at(whole, sizes)) if sizes else None
+    return Change.at(sizes, whole.model, needs_at(whole, sizes), sample)
 
 
 def _chosen_rows(settings: Settings) -> Iterator[Change]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions import Clause, conditions_of, places_of
+from onnx_scatterx.assumptions import Clause, conditions_of, places_of, read_clauses
 from onnx_scatterx.engine.passes import Settings
 from onnx_scatterx.files import parse_toml
 from onnx_scatterx.options import command_words
@@ -20,6 +20,7 @@ from onnx_scatterx.tell.advice.price import Price
 from onnx_scatterx.text import Missing
 
 _ONCE = "no other numbers were tried"
+_SAMPLE = "the size of its sample, which its constants have; or export it with symbolic sizes"
 _WORDS = {
     "nonnegative": "no element of {!r} is negative",
     "contiguous": "each element of {!r} is the one before it plus 1",
@@ -83,12 +84,21 @@ class Change:
     places: str = ""
     """Which axis of which input has each size of ``fix``, in words."""
     needs: tuple[str, ...] = ()
-    """What the model needs of its inputs to run at the numbers of ``fix``, as promises say it."""
+    """What the model needs of its inputs to run at its sizes, as promises say it.
+
+    The command states these promises. They ask for nothing: other inputs are errors without them.
+    """
+
+    sample: str = ""
+    """The one of the sizes that must have its number, as the constants of the model have it."""
 
     @classmethod
-    def at(cls, sizes: Mapping[str, int], model: ir.Model, needs: Iterable[str] = ()) -> Change:
+    def at(
+        cls, sizes: Mapping[str, int], model: ir.Model, needs: Iterable[str] = (), sample: str = ""
+    ) -> Change:
         """Return the change that gives sizes of a model numbers."""
-        return cls(fix=sizes, places=places_of(model, sizes), needs=tuple(needs))
+        places = places_of(model, {name: n for name, n in sizes.items() if name != sample})
+        return cls(fix=sizes, places=places, needs=tuple(needs), sample=sample)
 
     def __or__(self, other: Change) -> Change:
         return Change(
@@ -105,6 +115,7 @@ class Change:
             at_numbers=self.at_numbers or other.at_numbers,
             places=other.places or self.places,
             needs=other.needs or self.needs,
+            sample=other.sample or self.sample,
         )
 
     @property
@@ -117,14 +128,15 @@ class Change:
         """The arguments as a set: a change with a subset of them asks for less."""
         flags = {"opset": self.opset, "last": self.deterministic, "gathers": self.gathers}
         flags |= {"last_bits": self.last_bits, "max_rank": self.max_rank}
+        needs = (("needs", text) for text in self.needs)
         stated = {**self.keys, **self.fix, **flags}.items()
         added = (("add", op) for op in self.added)
-        return frozenset({*self.assumed, *added, *(pair for pair in stated if pair[1])})
+        return frozenset({*self.assumed, *added, *needs, *(pair for pair in stated if pair[1])})
 
     def beyond(self, base: Change) -> list[str]:
         """Return the names of the arguments that differ from those of another change."""
         names = (each.name for each in fields(self))
-        untold = ("is_last", "at_numbers", "places", "needs")
+        untold = ("is_last", "at_numbers", "places", "needs", "sample")
         told = (name for name in names if name not in untold)
         return [name for name in told if getattr(self, name) != getattr(base, name)]
 
@@ -152,7 +164,7 @@ class Change:
             fix={**(chosen["fix"] or {}), **self.fix},
             opset=self.opset or chosen["opset"],
         )
-        assumed = tuple(dict.fromkeys((*base.assumed, *self.assumed)))
+        assumed = tuple(dict.fromkeys((*base.assumed, *self._promised())))
         return replace(changed, assumed=assumed)
 
     def command(self, base: Command) -> str:
@@ -180,8 +192,11 @@ class Change:
     def _options(self) -> list[str]:
         options = {"gathers": self.gathers, "deterministic": self.deterministic, "fix": self.fix}
         options |= {"last_bits": self.last_bits}
-        options |= {"assume": promises(self.assumed) or None, "opset": self.opset}
+        options |= {"assume": promises(self._promised()) or None, "opset": self.opset}
         return [*chain.from_iterable(command_words(options))]
+
+    def _promised(self) -> tuple[Clause, ...]:
+        return (*self.assumed, *read_clauses(self.needs))
 
     def condition(self, also: str = "") -> str:
         """Return the condition under which the change is right, in words.
@@ -193,9 +208,16 @@ class Change:
             for c in self.assumed
         ]
         where = f": {self.places}" if self.places else ""
-        parts = [f"or with numbers of your own{where}", also or _ONCE] if self.fix else []
+        is_open = bool(self.fix.keys() - {self.sample})
+        parts = [f"or with numbers of your own{where}", also or _ONCE] if is_open else []
+        if self.sample in self.fix:
+            only = f"{self.sample}={self.fix[self.sample]}"
+            parts.insert(
+                0, f"of the numbers that were tried, the model runs only at {only}, {_SAMPLE}"
+            )
         if self.needs:
-            parts.insert(0, f"the model runs at these numbers only with {' and '.join(self.needs)}")
+            at = "numbers" if self.fix else "sizes"
+            parts.insert(0, f"the model runs at these {at} only with {' and '.join(self.needs)}")
         if promised:
             told = " and ".join(promised)
             parts.append(f"only if {told}, for every input: otherwise the result is wrong")

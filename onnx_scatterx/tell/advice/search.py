@@ -15,6 +15,7 @@ from onnx_scatterx.engine.budget import LimitError, budget
 from onnx_scatterx.tell.advice.candidates import candidates, fixed
 from onnx_scatterx.tell.advice.change import Change, Found
 from onnx_scatterx.tell.advice.price import Price, limit_of
+from onnx_scatterx.tell.advice.sizes import needs_at
 from onnx_scatterx.tell.advice.trials import Key, Result, Trials, key_of, refusals_of
 from onnx_scatterx.tell.builder import NodeRecord
 from onnx_scatterx.text import Missing, Refusal
@@ -88,6 +89,8 @@ class Search(Trials):
             result = self._with_base()
             if result is None:
                 return
+            if not self.base.fix and (needs := needs_at(self.whole, {})):
+                self.suggested.append((Change(needs=needs), self.unsolved()))
             self._follow(self.base, result)
             most = _CHANGES + (not self.base.statements)
             possible = self._try_suggested(self.waiting | self.refused.keys(), most)

@@ -8,11 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
+from types import MappingProxyType
+from typing import NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions import FixedSizes, equalities, evaluate, fix_template, open_sizes
+from onnx_scatterx.assumptions import (
+    FixedSizes,
+    equalities,
+    evaluate,
+    fix_template,
+    open_sizes,
+    read_clauses,
+)
 from onnx_scatterx.engine.analysis import Knowledge, Scope, size_name, ties_in
 from onnx_scatterx.engine.budget import LimitError
 from onnx_scatterx.engine.lift import Scatter, is_scatter, lift_scatter
@@ -37,19 +46,30 @@ from onnx_scatterx.tell.shown_boxes import value_at
 _STEPS = (32, 16, 8, 4, 2, 1)
 _LARGE = (256, 1024, 4096)
 _READINGS = 24  # the most analyses of the model, at sizes that the facts allow
+_TRIED = 3  # of the numbers beside a constant
 _NODES = 8_000  # the most nodes that all these analyses together visit
 
 
-def fitting_sizes(whole: Whole) -> dict[str, int] | NodeFailure:
+class Fitting(NamedTuple):
+    """Numbers for the sizes of a model, or the node that fails at the first ones; neither: unknown.
+
+    ``sample`` is one of the sizes, if the model runs only at a number that its constants have.
+    """
+
+    numbers: Mapping[str, int] = MappingProxyType({})
+    failure: NodeFailure | None = None
+    sample: str = ""
+
+
+def fitting_sizes(whole: Whole) -> Fitting:
     """Return numbers for all symbolic sizes, at which the model runs, as far as is known.
 
-    The numbers agree with the settings. If none are found, the result is the node that fails at the
-    first ones, or {} if the steps end. It is {} if all sizes are numbers.
+    The numbers agree with the settings. There are none if all sizes are numbers.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[batch, N] x, float[batch, M] u) => (float[L, 20] z)
     ...     <int64[2] shape = {-1, 20}> { y = Concat <axis = 1> (x, u)  z = Reshape (y, shape) }''')
-    >>> fitting_sizes(Whole(model, Settings.of(target="qnn")))
+    >>> fitting_sizes(Whole(model, Settings.of(target="qnn"))).numbers
     {'batch': 1, 'N': 96, 'M': 64}
     """
     model, settings = whole.model, whole.settings
@@ -57,7 +77,7 @@ def fitting_sizes(whole: Whole) -> dict[str, int] | NodeFailure:
     sizes = dict.fromkeys(name for _, names in open_sizes(model) for name in names)
     wanted = [name for name in sizes if name not in fixed.symbols]
     if not wanted:
-        return {}
+        return Fitting()
     known = {**settings.size_hint, **equalities(settings.assumed), **fixed.symbols}
     failure: NodeFailure | None = None
     covering: dict[str, int] = {}
@@ -70,14 +90,35 @@ def fitting_sizes(whole: Whole) -> dict[str, int] | NodeFailure:
                 whole.charge(model, READ)
                 doubt = _reading(model, settings, numbers)
                 if doubt is None:
-                    return numbers
+                    return Fitting(numbers)
                 if isinstance(doubt, NodeFailure):
                     failure = failure or doubt
                 elif not covering:
                     covering = numbers
+        if failure is not None and not covering:
+            return _at_constants(whole, wanted, known, failure)
     except LimitError:
         pass
-    return covering or failure or {}
+    return Fitting(covering) if covering else Fitting(failure=failure)
+
+
+def _at_constants(
+    whole: Whole, wanted: list[str], known: Mapping[str, int], failure: NodeFailure
+) -> Fitting:
+    """Return numbers of which one is a constant of a node that fails at all others, or the node.
+
+    An exporter that runs a model once stores sizes of the sample as constants.
+    """
+    facts = _facts(whole)
+    pairs = [(name, n) for n in failure.numbers for name in wanted if n > 1]
+    for name, number in pairs[:_READINGS]:
+        at = {**known, name: number}
+        fit = (n for n in _attempts(wanted, at) if all(_holds(t, {**at, **n}) for t in facts))
+        for numbers in islice(fit, _TRIED):
+            whole.charge(whole.model, READ)
+            if not isinstance(_reading(whole.model, whole.settings, numbers), NodeFailure):
+                return Fitting(numbers, sample=name)
+    return Fitting(failure=failure)
 
 
 def runs_at(whole: Whole, numbers: Mapping[str, int]) -> bool:
@@ -93,7 +134,7 @@ def runs_at(whole: Whole, numbers: Mapping[str, int]) -> bool:
 def needs_at(whole: Whole, numbers: Mapping[str, int]) -> tuple[str, ...]:
     """Return what the model needs of its masks to run at these sizes, as promises say it.
 
-    Empty if no mask decides about sizes, or if the steps end.
+    What is promised already is left out. Empty if no mask decides about sizes, or if the steps end.
     """
     if all(node.op_type != "NonZero" for node in whole.model.graph):
         return ()
@@ -101,10 +142,16 @@ def needs_at(whole: Whole, numbers: Mapping[str, int]) -> tuple[str, ...]:
         whole.charge(whole.model, READ)
         copy, knowledge = _read_at(whole.model, whole.settings, numbers)
         scope = knowledge.scopes[copy.graph]
-        found = [tie.told(scope) for tie in ties_in(copy.graph, scope) if tie.mask is not None]
+        told = (tie.told(scope) for tie in ties_in(copy.graph, scope) if tie.mask is not None)
+        found = [text for text in dict.fromkeys(told) if text and text.isprintable()]
+        read = {text: read_clauses([text]) for text in found}
+        return tuple(
+            text
+            for text, clauses in read.items()
+            if [*map(str, clauses)] == [text] and clauses[0] not in whole.settings.assumed
+        )
     except (LimitError, ScatterXError):
         return ()
-    return tuple(dict.fromkeys(text for text in found if text.isprintable() and text))
 
 
 def _facts(whole: Whole) -> list[Term]:
@@ -210,15 +257,16 @@ class SizeAdvice:
         options = fix_template(copy)
         if not options:
             return cls()
-        sizes = fitting_sizes(whole)
+        found = fitting_sizes(whole)
+        sizes = found.numbers
         name = settings.target.name
-        if isinstance(sizes, NodeFailure):
+        if found.failure is not None:
             failure = failure_at_any_sizes(copy, settings)
             if failure is not None:  # no numbers help
                 return cls(name, "", None, failure)
-            return cls(name, options, None, sizes)
+            return cls(name, options, None, found.failure)
         printable = bool(sizes) and all(n.isprintable() for n in sizes)
-        change = Change.at(sizes, copy, needs_at(whole, sizes)) if printable else None
+        change = Change.at(sizes, copy, needs_at(whole, sizes), found.sample) if printable else None
         return cls(name, options, change)
 
     def advice(self, base: Command, also: str = "") -> tuple[Advice, ...]:
@@ -227,13 +275,13 @@ class SizeAdvice:
         ``also`` says of the command whether it was tried with other numbers.
         """
         if not self.options:
-            why = WRONG.format("at any sizes", self.failure)
-            return () if self.failure is None else (Advice((), why, ""),)
+            why = WRONG.format(self.failure)
+            return () if self.failure is None else (Advice((), why, "", is_fatal=True),)
         why = f"the target {self.target} wants all sizes as numbers"
         if self.change is not None:
             way = Way(self.change.command(base), self.change.condition(also))
             return (Advice((), why, "", (way,), verb="fixed"),)
         missing = f"{self.options}, with numbers at which the model runs"
         if self.failure is not None:
-            missing += f"; {WRONG.format('at all numbers that were tried', self.failure)}"
+            missing += f"; it fails at all numbers that were tried: {self.failure}"
         return (Advice((), why, missing),)

@@ -51,6 +51,7 @@ def smaller(asked: Inquiry, whole: Whole, report: Report, command: Command) -> t
     ways: list[Way] = []
     for change, name in trials:
         changed: Options = {**options, "fix": {**(options["fix"] or {}), **change.fix}}
+        changed["assume"] = [*map(str, whole.settings.assumed), *change.needs] or None
         if not change.fix:
             changed["target"] = name
         with suppress(ScatterXError, LimitError):

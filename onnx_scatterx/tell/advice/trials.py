@@ -140,8 +140,9 @@ class Trials:
         self.tried.add(change.statements)
         # Only the whole model shows which changes help nodes that are no scatters or gathers.
         base, has_more = self.base, change.opset is not None or change.gathers or change.asks > 1
+        is_at_others = (change.fix, change.needs) != (base.fix, base.needs)
         more = 0.0
-        concerns_others = bool(self.refused) and (has_more or change.fix != base.fix)
+        concerns_others = bool(self.refused) and (has_more or is_at_others)
         if change.statements != base.statements and not concerns_others and self.part is not None:
             part, keys, steps = self.part
             before = budget().steps

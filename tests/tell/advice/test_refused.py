@@ -163,6 +163,17 @@ def test_a_broken_model_is_not_a_problem_of_sizes() -> None:
     ]
 
 
+def test_that_a_model_runs_on_no_input_comes_first_and_no_command_after_it() -> None:
+    text = """g (float[N, 5] x, float[3, 4] u, float[M, 4] d, int64[M, 1] i) =>
+        (float[3, 4] y, float[M, 4] z) { y = Add (x, u)  z = ScatterND (d, i, d) }"""
+    (found,) = advise(model_of(text), target="qnn")
+    report = inspect(model_of(text), target="qnn")
+    told = str(screen(replace(report, advice=(found,)), command="a command").plain()).splitlines()
+    assert told[0] == found.lines()[0]
+    assert told[1] == report.headline()
+    assert not any("--target" in line or "a command" in line for line in told)
+
+
 def test_the_chosen_rules_are_kept() -> None:
     """A command is tried with the rules that it names."""
     text = "g (float[400, 2] x, int64[300, 1] i, float[300, 2] u) => (float[400, 2] y) {"

@@ -59,6 +59,7 @@ def test_the_numbers_run(text: str, needs: str, times: float) -> None:
     number = int(times * int(sizes["N"]))
     told = re.findall(r"only with (.*?);", way.condition)
     assert told == ([needs % number] if needs else [])
+    assert re.findall(r"--assume '(.*?)'", way.command) == told  # or no draw runs
     fixed = optimize(model, target=STATIC, fix={name: int(n) for name, n in sizes.items()}).model
     feed = {}
     for value in fixed.graph.input:
@@ -71,3 +72,34 @@ def test_the_numbers_run(text: str, needs: str, times: float) -> None:
             onnx.TensorProto.FLOAT: sample("float32", *shape),
         }[kind]
     open_session(model).run(None, feed)
+
+
+def test_what_the_users_sizes_need_is_promised_if_it_removes_something() -> None:
+    """The original model runs at these sizes only if the promise is true, so it costs nothing."""
+    text = f"""g (float[S, 4] x, int64[S] ids, float[N, 4] u) => (float[S, 4] y, int64 k)
+        <int64 c = {{7}}> {{ m = Equal (ids, c)  {ROWS}  y = ScatterND (x, i, u)
+            b = Cast <to = 7> (m)  k = ReduceSum <keepdims = 0> (b) }}"""
+    lacking, fix = f"{STATIC}, avoid = ['ReduceSum']", {"S": 6, "N": 2}
+    found = advise(parse(text), target=lacking, fix=fix)
+    (way,) = (way for advice in found for way in advice.ways)
+    assert "--assume 'ids == 7: exactly 2'" in way.command
+    assert way.condition == "the model runs at these sizes only with ids == 7: exactly 2"
+    promised = ["ids == 7: exactly 2"]
+    done = optimize(parse(text), target=lacking, fix=fix, assume=promised, verify=True)
+    assert not done.report.violations
+    assert done.verification
+    kept = advise(parse(text), target=STATIC, fix=fix)
+    assert not any("--assume" in way.command for advice in kept for way in advice.ways)
+
+
+def test_a_size_of_the_sample_is_found_in_the_constants() -> None:
+    """If nothing is found, that does not show that the export is wrong."""
+    text = """g (float[1, seq, 4] x, float[M, 2] u) => (float[5, 4] y, float[M, 2] z)
+        <int64[2] s = {%s, 4}> { y = Reshape (x, s)  z = Neg (u) }"""
+    (way,) = advise(parse(text % 5), target=STATIC)[0].ways
+    assert "--fix seq=5 --fix M=" in way.command
+    assert "runs only at seq=5, the size of its sample" in way.condition
+    assert "or with numbers of your own: M = axis 0 of u" in way.condition
+    (found,) = advise(parse(text.replace("float[1, seq", "float[3, seq") % 5), target=STATIC)
+    assert "; it fails at all numbers that were tried: the node y (Reshape)" in found.missing
+    assert "wrong" not in str(found)
