@@ -573,3 +573,21 @@ def test_it_has_a_stage_of_its_own(
     assert main([*typed, "--no-advice"]) == 0
     assert told
     assert "trying what would help" not in {stage for stage, *_ in told}
+
+
+@pytest.mark.parametrize(
+    ("wide", "told"),
+    [
+        ("N,8", "8*N + 8*N*M elements (4 bytes each in float)"),
+        ("K,8", "N + N*M or 8*K + 8*K*M elements, whichever is more (4 bytes each in float)"),
+    ],
+)
+def test_a_command_for_several_scatters_has_the_largest_of_their_prices(
+    wide: str, told: str
+) -> None:
+    add = 'ScatterElements <axis = 0, reduction = "add">'
+    text = f"""g (float[N] x, int64[M] i, float[M] u, float[{wide}] z, int64[M,8] j, float[M,8] v)
+        => (float[N] y, float[{wide}] w) {{ y = {add} (x, i, u)  w = {add} (z, j, v) }}"""
+    found = advise(onnx.parser.parse_model(HEAD + text), target="standard")
+    priced = [w.condition for each in found for w in each.ways if "dense" in w.command]
+    assert priced == [f"its largest tensor has {told}"]
