@@ -1,7 +1,7 @@
 """What to write in a PyTorch module in place of a write that exports as a scatter.
 
-The form that is written exports without a scatter, or with one that is removed. The page
-kept_scatters.md has the same table.
+The form that is written exports without a scatter, or with one that is removed; the one of a mean
+exports with sums. The page kept_scatters.md has the same table.
 """
 
 from __future__ import annotations
@@ -37,6 +37,11 @@ RECIPES = {
     "sum": Recipe(
         "zeros.index_add(0, segment, rows)",
         "torch.eye(n)[segment].T @ rows, for finite rows; it rounds in another order",
+    ),
+    "mean": Recipe(
+        'zeros.scatter_reduce(0, index, rows, "mean", include_self=False)',
+        "zeros.scatter_add(0, index, rows) / "
+        "zeros.scatter_add(0, index, torch.ones_like(rows)).clamp(min=1)",
     ),
     "turns": Recipe("out[:, ::2] = a; out[:, 1::2] = b", "torch.stack((a, b), 2).flatten(1)"),
     "diagonal": Recipe("x.diagonal().copy_(value)", "torch.where(eye, value, x)"),
