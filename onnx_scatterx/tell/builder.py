@@ -125,6 +125,7 @@ def report_of(
         violations_if_kept=job.violations_if_kept,
         has_profile=job.settings.target.has_profile,
         target_text=job.settings.target.text,
+        target_keys=job.settings.target.keys,
         as_is=job.settings.as_is,
         **job.lowered._asdict(),
         needs_runtime=needed(new) if job.fusions is not None else None,

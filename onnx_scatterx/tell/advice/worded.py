@@ -35,7 +35,7 @@ class _Commands:
         ways = []
         for change, rules, price in self._search.least(found):
             also = self._again.told(change) if change.fix else ""
-            way = Way(change.command(self._base), change.condition(also), rules)
+            way = Way(change.command(self._base), change.condition(also), rules, change.added)
             self._prices.setdefault(way.command, []).extend([] if price is None else [price])
             self._examples |= {way.command} if change.fix else set()
             ways.append(way)
