@@ -64,7 +64,12 @@ def add_options(command: Arguments, *names: str) -> None:
 
 def add_jobs(command: Arguments) -> None:
     """Add --jobs and --timeout."""
-    add(command, "--jobs N", "processes for several models (default: one per core)", count)
+    add(
+        command,
+        "--jobs N",
+        "processes for several models (default: one per core); one file is then treated as several",
+        count,
+    )
     add(command, "--timeout SECONDS", "time limit for each of several models", above_zero)
 
 
@@ -246,8 +251,8 @@ def add_models(command: argparse.ArgumentParser, text: str) -> None:
     command.add_argument("models", metavar="IN", nargs="+", help=text)
 
 
-def is_one(models: list[str]) -> bool:
-    """Return whether a command is about one model: a file, or stdin.
+def is_one(models: list[str], jobs: int | None) -> bool:
+    """Return whether a command is about one model: a file without ``jobs``, or stdin.
 
     Raises ScatterXError if a file does not exist, or if stdin and a file are named.
     """
@@ -256,14 +261,16 @@ def is_one(models: list[str]) -> bool:
             raise ScatterXError(_strict_word(model) or no_such_file(model))
     if len(models) > 1 and STREAM in models:
         raise ScatterXError("-: a model from stdin must be the only model of the command")
-    return len(models) == 1 and (models[0] == STREAM or not os.path.isdir(models[0]))
+    if models == [STREAM]:
+        return True
+    return len(models) == 1 and jobs is None and not os.path.isdir(models[0])
 
 
 def paths_of(models: list[str]) -> str | list[Path]:
     """Return the named models and the models in named directories; or one directory as it is."""
     from onnx_scatterx.doors.batch.many import models_in
 
-    if len(models) == 1:
+    if len(models) == 1 and os.path.isdir(models[0]):
         return models[0]
     return [p for m in map(Path, models) for p in (models_in(m) if m.is_dir() else [m])]
 

@@ -12,6 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from onnx_scatterx.doors.batch.fixes import leave_out_at_numbers
 from onnx_scatterx.doors.batch.markdown import markdown
 from onnx_scatterx.doors.cli.arguments import (
     STREAM,
@@ -69,9 +70,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """List the scatters of a model, or count those of many models."""
-    one = is_one(args.models)
+    one = is_one(args.models, args.jobs)
     if one:
-        reject_unused(args, "on one model: it is for a directory", "jobs", "timeout")
+        reject_unused(args, "on one model: it is for several", "jobs", "timeout")
     else:
         reject_unused(args, "on a directory: it is for one model", "verbose", "advice", "no_advice")
     if args.json:
@@ -113,12 +114,13 @@ def _inspect(args: argparse.Namespace, chosen: Settings) -> int:
         model = model_argument(args.model)
         shown = [path.suffix for path in reports if path.suffix in (PAGE, TABLE)]
         with stages() as tell, Inquiry.about(model, chosen, Observer(tell)) as asked:
+            left_out = leave_out_at_numbers(asked)
             report, records = asked.inspected
             if args.advice or shown or not args.json:
                 report = with_advice(args, asked, report, records)
             report = settled(report, details=True) if PAGE in shown else report
         said = report if args.advice or not args.json else replace(report, advice=())
-        outcome = outcome_of(args.model, said, start)
+        outcome = replace(outcome_of(args.model, said, start), left_out=left_out)
         texts: Texts = {
             PAGE: report.to_html,
             JSON: partial(json_of, outcome),

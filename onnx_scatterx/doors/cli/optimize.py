@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from onnx_scatterx.doors.batch.fixes import leave_out_at_numbers
 from onnx_scatterx.doors.batch.markdown import markdown
 from onnx_scatterx.doors.cli.arguments import (
     STREAM,
@@ -105,7 +106,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Optimize a model or a directory of models, and write the results."""
-    one = is_one(args.models)
+    one = is_one(args.models, args.jobs)
     args.verify = args.verify or args.prove
     if not args.verify:
         reject_unused(args, "without --verify", "samples", "seed", "strict_zeros")
@@ -126,7 +127,7 @@ def run(args: argparse.Namespace) -> int:
         from onnx_scatterx.doors.cli.batch import optimize_directory
 
         return optimize_directory(args)
-    reject_unused(args, "on one model: it is for a directory", "jobs", "timeout")
+    reject_unused(args, "on one model: it is for several", "jobs", "timeout")
     with destination(args.output) as output:
         if output.is_stream:
             alone = "json", "save_as_external_data", "check_with"
@@ -162,7 +163,7 @@ def _optimize(
         with stages(quiet=args.quiet) as tell:
             after = _printer(args.print_after) if args.print_after else None
             observer, details = Observer(tell, after), PAGE in shown or args.verbose
-            result, told = _rewritten(
+            result, told, left_out = _rewritten(
                 args, chosen, model, observer, advises=bool(advises), details=details
             )
             said = told if args.advice else result.report
@@ -174,6 +175,7 @@ def _optimize(
             written = output.write(result.model, writing, result.source_path, outside=outside)
         verification = verified(args, model, written) if args.verify else None
         outcome = outcome_of(source, said, start, args.output, verification)
+        outcome = replace(outcome, left_out=left_out)
         texts: Texts = {
             PAGE: partial(told.to_html, verification),
             JSON: partial(json_of, outcome, verification),
@@ -213,18 +215,22 @@ def _rewritten(
     *,
     advises: bool,
     details: bool,
-) -> tuple[Result[Any], Report]:
-    """Return the result and the report to tell; neither holds the analysis."""
+) -> tuple[Result[Any], Report, tuple[str, ...]]:
+    """Return the result, the report to tell, and the names of --fix that were left out.
+
+    Neither the result nor the report holds the analysis.
+    """
     from onnx_scatterx.doors.api import Result
     from onnx_scatterx.tell import Inquiry, settled
 
     with Inquiry.about(model, chosen, observer) as asked:
+        left_out = leave_out_at_numbers(asked)
         done = asked.optimized(keeps=advises)
         told = settled(done.report, details=details)
         result = Result(done.model, told, done.source_path)
         if advises:
             told = with_advice(args, asked, told, done.records, args.output)
-    return result, told
+    return result, told, left_out
 
 
 def _printer(wanted: Sequence[str]) -> Callable[[str, ir.Model], None]:
