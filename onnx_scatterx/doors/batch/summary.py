@@ -6,9 +6,9 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
-from onnx_scatterx.doors.batch.gate import Gate
+from onnx_scatterx.doors.batch.gate import Gate, Verdict
 from onnx_scatterx.doors.batch.markdown import markdown
 from onnx_scatterx.tell import NEEDS, OTHERWISE, SCHEMA, ShownInTables, TextTable, tallies
 
@@ -75,15 +75,18 @@ class ModelOutcome:
         """The answer of the proof; None without a proof."""
         return None if self.proof is None else self.proof["answer"]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the outcome as plain data: the keys of one model."""
-        return self.told(None if self.report is None else self.report.to_dict())
+    def to_dict(self, gate: Gate) -> dict[str, Any]:
+        """Return the outcome as plain data: the keys of one model, as a gate judges it."""
+        return self.told(None if self.report is None else self.report.to_dict(), gate)
 
-    def told(self, report: Mapping[str, Any] | None) -> dict[str, Any]:
+    def told(self, report: Mapping[str, Any] | None, gate: Gate) -> dict[str, Any]:
         """Return the JSON of one model as plain data, given that of its report."""
         return {
             **({"schema": SCHEMA, "strict_met": None} if report is None else report),
             "source": str(self.source),
+            "result": gate.verdict(self),
+            "why": gate.why(self),
+            "allowed": gate.reason(self.source),
             "output": str(self.output) if self.is_written else None,
             "error": self.error,
             "same": self.same,
@@ -189,11 +192,13 @@ class Summary(ShownInTables):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain data."""
+        verdicts = [self.gate.verdict(outcome) for outcome in self.outcomes]
         return {
             "schema": SCHEMA,
             "summary": self.summary(),
             "seconds": round(self.seconds, 3),
-            "models": [outcome.to_dict() for outcome in self.outcomes],
+            "totals": {word: verdicts.count(word) for word in get_args(Verdict)},
+            "models": [outcome.to_dict(self.gate) for outcome in self.outcomes],
         }
 
     def to_html(self, name: str = "models", *, date: datetime | None = None) -> str:

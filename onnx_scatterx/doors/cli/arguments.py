@@ -86,6 +86,11 @@ def add_verbosity(command: Arguments) -> None:
     add(advice, "--no-advice", "do not try which options would remove what is kept")
 
 
+def add_quiet(command: Arguments) -> None:
+    """Add --quiet."""
+    add(command, "-q --quiet", "print errors only")
+
+
 def add_strict(command: Arguments, more: str = "") -> None:
     """Add --strict, --strict=native and --strict=taken; ``more`` ends the help of the first."""
     add(
@@ -116,7 +121,7 @@ def add_report(command: Arguments) -> None:
     add(
         command,
         "--report R",
-        "also write a report: .json, .html, or .md for a row of a pull request; may be given again",
+        "also write a report: .json, .html, or .md for a pull request; may be given again",
         action="append",
         default=[],
     )
@@ -219,6 +224,14 @@ def reject_unused(args: argparse.Namespace, when: str, *options: str) -> None:
         value = getattr(args, option, None)
         if value is not None and value is not False and value != []:
             raise ScatterXError(f"--{option.replace('_', '-')} has no effect {when}")
+
+
+def reject_quiet(args: argparse.Namespace) -> None:
+    """Raise an error if --quiet was given with an option that only changes what is printed."""
+    if args.quiet:
+        reject_unused(args, "with --quiet", "verbose")
+        if not args.report:
+            reject_unused(args, "with --quiet and without --report", "advice")
 
 
 def read_target(args: argparse.Namespace) -> None:

@@ -20,6 +20,7 @@ from onnx_scatterx.doors.cli.arguments import (
     add_json,
     add_models,
     add_options,
+    add_quiet,
     add_report,
     add_strict,
     add_verbosity,
@@ -27,6 +28,7 @@ from onnx_scatterx.doors.cli.arguments import (
     is_one,
     model_argument,
     read_target,
+    reject_quiet,
     reject_unused,
     settings,
 )
@@ -101,7 +103,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add(output, "--save-as-external-data", "write the weights to OUT.data, beside the model")
     add_json(output)
     add_verbosity(output)
-    add(output, "-q --quiet", "print errors only")
+    add_quiet(output)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -114,10 +116,7 @@ def run(args: argparse.Namespace) -> int:
         reject_unused(args, "without --check-with", "python")
     if args.json:
         reject_unused(args, "with --json", "quiet", "verbose", "check_with")
-    if args.quiet:
-        reject_unused(args, "with --quiet", "verbose")
-        if not args.report:
-            reject_unused(args, "with --quiet and without --report", "advice")
+    reject_quiet(args)
     if not one:
         if not (args.json or args.report):
             reject_unused(args, "on a directory without --json or --report", "advice")
@@ -178,7 +177,7 @@ def _optimize(
         outcome = replace(outcome, left_out=left_out)
         texts: Texts = {
             PAGE: partial(told.to_html, verification),
-            JSON: partial(json_of, outcome, verification),
+            JSON: partial(json_of, outcome, args.gate, verification),
             TABLE: lambda: markdown([replace(outcome, report=told)], args.gate),
         }
         if verification is not None and not verification.agrees:
@@ -187,7 +186,7 @@ def _optimize(
             texts = {TABLE: texts[TABLE]}  # it says so
         write_reports(reports, writing, texts)
     if args.json:
-        show_text(json_of(outcome, verification))
+        show_text(json_of(outcome, args.gate, verification))
     elif not args.quiet:
         more: dict[str, Any] = {}
         if verification is not None:
