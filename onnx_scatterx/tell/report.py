@@ -283,11 +283,6 @@ class Report(ShownInTables):
         errors = [v for v in self.violations if is_error(v, strict)]
         return refused_lines(errors, self.target, self.violations_if_kept)
 
-    def reasons(self, strict: Strict) -> list[str]:
-        """Return why violations are an error, each reason once; what is refused comes first."""
-        errors = [v for v in self.violations if is_error(v, strict)]
-        return list(dict.fromkeys(v.why for v in sorted(errors, key=lambda v: v.is_taken)))
-
     def violation_lines(self) -> list[str]:
         """Return what the target does not take, in a line for each reason; none without a profile.
 

@@ -11,7 +11,7 @@ import fnmatch
 import os
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -78,7 +78,7 @@ class Gate:
             return one_line(error.removeprefix(f"{outcome.source}: "), _LETTERS)
         if outcome.agrees is False:
             return "the result differs, and is not written"
-        reasons = outcome.report.reasons(self.strict)
+        reasons = list(_reasons(outcome.report.unmet(self.strict)))
         if reasons:
             more = f", and {len(reasons) - 1} more" if len(reasons) > 1 else ""
             return one_line(reasons[0], _LETTERS) + more
@@ -107,6 +107,23 @@ class Gate:
         """Return the command that inspects a model; each of the ``options`` is quoted already."""
         command = shlex.join(["onnx-scatterx", "inspect", str(source), "--target", self.target])
         return " ".join((command, *options))
+
+
+def _reasons(lines: Iterable[str]) -> Iterator[str]:
+    """Yield each reason in the lines of ``Report.unmet``, with what is so if it is not refused.
+
+    >>> list(_reasons(["1 violation of the target npu:", "  y (Erf): npu takes no Erf"]))
+    ['y (Erf): npu takes no Erf']
+    >>> list(_reasons(["1 scatter that npu runs on its host:", "  ScatterND (1): y"]))
+    ['1 scatter that npu runs on its host: ScatterND (1): y']
+    """
+    head = ""
+    for line in lines:
+        if line.startswith(" "):
+            taken = head.endswith(("on its host:", "slowly:"))
+            yield f"{head} {line.strip()}" if taken else line.strip()
+        else:
+            head = line
 
 
 def _listed(file: str) -> dict[str, str]:

@@ -119,7 +119,7 @@ def test_the_changed_models_are_inspected(base: str) -> None:
     assert done.returncode == 1
     assert "of the target qnn" in done.stderr
     (marked,) = [line for line in done.stdout.splitlines() if line.startswith("::error")]
-    assert marked.startswith("::error file=bad.onnx::the size ")
+    assert marked.startswith("::error file=bad.onnx::image (input): the size ")
     found = json.loads(Path("onnx-scatterx-pages/report.json").read_text("utf-8"))
     assert found["totals"] == {"pass": 1, "fail": 1, "allowed": 0}
     assert [one["result"] for one in found["models"]] == ["pass", "fail"]
@@ -150,7 +150,7 @@ def test_the_summary_has_a_row_for_each_model(base: str, monkeypatch: pytest.Mon
     assert "wheel.cmake=false" in act
     assert rows[0].startswith("| **fail** | `b.onnx` |  |  | not an ONNX model")
     known = (
-        "| allowed: no numbers \\| yet | `old.onnx` | 1 → 1 | 12 refused | the size batch is not"
+        "| allowed: no numbers \\| yet | `old.onnx` | 1 → 1 | 12 refused | image (input): the size"
     )
     assert rows[1].startswith(known)
     assert " | `onnx-scatterx optimize old.onnx -o OUT.onnx --target qnn --fix " in rows[1]
@@ -224,7 +224,8 @@ def test_a_model_that_may_fail(
     command = ["inspect", "box.onnx", "--as-is", "--target", "rknn"]
     command += ["--report", "r.md", "--report", "r.json"]
     row = (
-        "| `box.onnx` | 1 → 1 | 1 on the host | rknn runs ScatterND on its host "
+        "| `box.onnx` | 1 → 1 | 1 on the host | 1 scatter that rknn runs on its host: "
+        "ScatterND (1): /ScatterND "
         "| `onnx-scatterx optimize box.onnx -o OUT.onnx --target rknn` |"
     )
     Path("allow.txt").write_text("# known\n\n*.onnx  # retired\n")
@@ -246,7 +247,7 @@ def test_a_model_that_may_fail(
         if first is not None:
             assert Path("r.md").read_text("utf-8").splitlines()[-1] == f"| {first} {row}"
             found = json.loads(Path("r.json").read_text("utf-8"))
-            assert found["why"] == "rknn runs ScatterND on its host"
+            assert found["why"] == "1 scatter that rknn runs on its host: ScatterND (1): /ScatterND"
             assert found["allowed"] == (None if status else "retired")
     Path("allow.txt").write_text("box.onnx #\n")
     assert main([*command, "--strict", "--allow", "allow.txt"]) == 2
