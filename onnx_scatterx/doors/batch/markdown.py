@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from onnx_scatterx.operators import SCATTERS
 from onnx_scatterx.text import visible
 
 if TYPE_CHECKING:
@@ -82,6 +81,8 @@ def _first_step(outcome: ModelOutcome, report: Report, gate: Gate) -> str:
 
 
 def _scatters(operators: Mapping[str, int]) -> int:
+    from onnx_scatterx.operators import SCATTERS  # not needed for --help
+
     return sum(operators.get(op, 0) for op in (*SCATTERS, "ScatterX"))
 
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from onnx_scatterx.options import Strict
     from onnx_scatterx.tell import Report
 
+_OPEN = Gate()
+"""The gate that asks nothing of a result for a target."""
+
 
 @dataclass(frozen=True)
 class ModelOutcome:
@@ -75,7 +78,7 @@ class ModelOutcome:
         """The answer of the proof; None without a proof."""
         return None if self.proof is None else self.proof["answer"]
 
-    def to_dict(self, gate: Gate) -> dict[str, Any]:
+    def to_dict(self, gate: Gate = _OPEN) -> dict[str, Any]:
         """Return the outcome as plain data: the keys of one model, as a gate judges it."""
         return self.told(None if self.report is None else self.report.to_dict(), gate)
 
@@ -118,7 +121,7 @@ class Summary(ShownInTables):
 
     outcomes: tuple[ModelOutcome, ...]
     seconds: float
-    gate: Gate = field(default=Gate(), compare=False)
+    gate: Gate = field(default=_OPEN, compare=False)
 
     @property
     def failed(self) -> tuple[ModelOutcome, ...]:

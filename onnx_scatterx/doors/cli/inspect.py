@@ -12,7 +12,6 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onnx_scatterx.doors.batch.fixes import leave_out_at_numbers
 from onnx_scatterx.doors.batch.markdown import markdown
 from onnx_scatterx.doors.cli.arguments import (
     STREAM,
@@ -107,6 +106,7 @@ def _take_as_is(args: argparse.Namespace) -> None:
 
 
 def _inspect(args: argparse.Namespace, chosen: Settings) -> int:
+    from onnx_scatterx.doors.batch.fixes import leave_out_at_numbers
     from onnx_scatterx.observer import Observer
     from onnx_scatterx.tell import Inquiry, settled
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from onnx_scatterx.doors.batch.fixes import leave_out_at_numbers
 from onnx_scatterx.doors.batch.markdown import markdown
 from onnx_scatterx.doors.cli.arguments import (
     STREAM,
@@ -220,6 +219,7 @@ def _rewritten(
     Neither the result nor the report holds the analysis.
     """
     from onnx_scatterx.doors.api import Result
+    from onnx_scatterx.doors.batch.fixes import leave_out_at_numbers
     from onnx_scatterx.tell import Inquiry, settled
 
     with Inquiry.about(model, chosen, observer) as asked:
