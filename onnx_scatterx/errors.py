@@ -87,11 +87,16 @@ def _without_addresses(text: str) -> str:
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return the end of an error message that names the nearest known word; "" without one.
 
+    If no word is near, one of the same letters in another order is.
+
     >>> did_you_mean("operater", ["operators", "avoid"]), did_you_mean("x", ["avoid"])
     ('; did you mean operators?', '')
+    >>> did_you_mean("rnkk", ["ncnn", "rknn"])
+    '; did you mean rknn?'
     """
     by_lower = {name.lower(): name for name in known}
     near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
+    near += [name for name in by_lower if (len(name), {*name}) == (len(word), {*word.lower()})]
     return f"; did you mean {by_lower[near[0]]}?" if near else ""
 
 

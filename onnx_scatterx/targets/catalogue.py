@@ -35,7 +35,7 @@ _VENDORS = {
     "openvino": "intel",
     "ortweb": "onnxruntime-web",
     "qnn": "hexagon qualcomm snapdragon",
-    "rknn": "rockchip",
+    "rknn": "rk3588 rockchip",
     "sophgo": "bitmain sophon",
     "tensorrt": "nvidia trt",
     "tflite": "litert tensorflow-lite",
@@ -61,7 +61,8 @@ def target_of(target: AnyTarget) -> Target:
 
     Raises ScatterXError if there is none.
 
-    Keys of a profile may follow, after commas: they change it. Capitals do not matter in a name.
+    Keys of a profile may follow, after commas: they change it, and it keeps its name. Capitals do
+    not matter in a name.
 
     >>> target_of("Qualcomm").name, target_of("RKNN").name
     ('qnn', 'rknn')
@@ -73,7 +74,8 @@ def target_of(target: AnyTarget) -> Target:
     if isinstance(target, Target):
         return target
     text = os.fspath(target)
-    return replace(_named(text, (), Path()), given_as=text)
+    keys = "" if os.path.exists(text) else text.partition(",")[2].strip()
+    return replace(_named(text, (), Path()), given_as=text, keys=keys)
 
 
 def _named(name: str, extending: tuple[str, ...], folder: Path) -> Target:
@@ -145,7 +147,9 @@ def _changed(text: str, find: Find) -> Target:
         content = parse_toml(f"keys = {{{keys}}}")["keys"]
         if not isinstance(content, dict):
             raise ScatterXError("these are not keys of a profile")
-        return target_from({"name": text, "extends": name.strip(), **content}, BASES, find)
+        base = find(name.strip())
+        changed = {"name": base.name, "extends": name.strip(), **content}
+        return target_from(changed, BASES, lambda _: base)
     except ScatterXError as error:
         raise ScatterXError(f"target {text!r}: {error}") from error
 

@@ -66,6 +66,9 @@ class Target:
     given_as: str = field(default="", compare=False, repr=False)
     """The text from which it was read: a name, perhaps with keys, or the path of a profile."""
 
+    keys: str = field(default="", compare=False, repr=False)
+    """The keys of a profile that followed its name, or its path, in this text."""
+
     @property
     def text(self) -> str:
         """What names the target on the command line."""

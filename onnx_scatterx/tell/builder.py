@@ -17,7 +17,7 @@ from onnx_scatterx.engine.mosaic import is_unique
 from onnx_scatterx.engine.passes import LAST_WINS, NUMBER, Job
 from onnx_scatterx.engine.plan import NodeOutcome, Outcome, work_text
 from onnx_scatterx.engine.quantizers import QUANTIZED
-from onnx_scatterx.engine.terms import Symbol
+from onnx_scatterx.engine.terms import Symbol, Term
 from onnx_scatterx.engine.write import caches_of
 from onnx_scatterx.graphs import attribute_of
 from onnx_scatterx.operators import needed
@@ -42,7 +42,8 @@ class NodeRecord:
 
     ``in_theory`` is None if the node could not be lifted; ``called`` are its names and those of its
     inputs and output, as they were before the rewriting. ``doubted`` are statements about the
-    model's sizes under which more shapes would be known.
+    model's sizes under which more shapes would be known. ``work`` is how many elements the largest
+    tensor of the dense form has that replaces the node; None if no dense form does.
     """
 
     node: ir.Node
@@ -51,6 +52,7 @@ class NodeRecord:
     called: NodeNames
     scope: Scope
     doubted: tuple[Clause, ...] = ()
+    work: Term | None = None
 
 
 def records_of(job: Job) -> tuple[NodeRecord, ...]:
@@ -73,7 +75,9 @@ def records_of(job: Job) -> tuple[NodeRecord, ...]:
                 in_theory, entry = None, make(None)
             if entry.action is not Action.KEPT:
                 entry = replace(entry, facts=(*entry.facts, *promises))
-            made.append(NodeRecord(node, entry, in_theory, called, scope, knowledge.suspected))
+            work = outcome.of(node).work if entry.rules else None
+            doubted = knowledge.suspected
+            made.append(NodeRecord(node, entry, in_theory, called, scope, doubted, work))
     return tuple(made)
 
 
@@ -122,6 +126,7 @@ def report_of(
         at_load=job.at_load,
         has_profile=job.settings.target.has_profile,
         target_text=job.settings.target.text,
+        target_keys=job.settings.target.keys,
         as_is=job.settings.as_is,
         **job.lowered._asdict(),
         needs_runtime=needed(new) if job.fusions is not None else None,

@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from onnx_scatterx.text import middle, plain_fields
 
 _NAMED, _LETTERS = 2, 200  # nodes that a line names, if they are many, and letters of each
+_FEW = 2  # of what would be left out: so many are told after all
 
 
 @dataclass(frozen=True)
 class Way:
-    """A command that removes nodes. It was run; it is right if ``condition`` is true."""
+    """A command that removes nodes. It was run; it is right if ``condition`` is true.
+
+    ``added`` are the operators that the command adds to the target.
+    """
 
     command: str
     condition: str = ""
     rules: tuple[str, ...] = field(default=(), compare=False)
+    added: tuple[str, ...] = field(default=(), compare=False)
 
     def lines(self) -> list[str]:
         """Return the command, on a line of its own, and its condition."""
         return [self.command, *([f"  {self.condition}"] if self.condition else [])]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the command as plain data."""
+        return plain_fields(self, "command condition rules")
 
 
 @dataclass(frozen=True)
@@ -36,7 +45,8 @@ class Advice:
     larger tensor than the target allows: they are known, and not proposed. ``is_together`` says
     that the command removes nodes for which other advice has a command, too. ``instead`` is what to
     write in the module, for those who cannot do what the commands ask for. ``is_fatal`` says that
-    the model runs on no input, so that no command helps.
+    the model runs on no input, so that no command helps. ``untried`` are changes that were not
+    tried, if the advice is about these.
     """
 
     nodes: tuple[str, ...]
@@ -50,6 +60,28 @@ class Advice:
     is_together: bool = False
     instead: str = ""
     is_fatal: bool = False
+    untried: tuple[str, ...] = ()
+
+    @classmethod
+    def about_untried(cls, changes: Sequence[str]) -> Advice:
+        """Return that changes were not tried; each is told whole, so that it can be pasted.
+
+        >>> advice = Advice.about_untried([f"--fix n={i}" for i in range(5)])
+        >>> advice.why.endswith("--fix n=2; --fix n=3; --fix n=4")
+        True
+        >>> advice.brief().why
+        'changes that were not tried (5): --fix n=0; --fix n=1; and 3 more: -v prints them'
+        """
+        told = f"changes that were not tried ({len(changes)}): {'; '.join(changes)}"
+        return cls((), told, "", untried=tuple(changes))
+
+    def brief(self) -> Advice:
+        """Return the advice with the first of the changes that were not tried, if they are many."""
+        left = len(self.untried) - _NAMED
+        if left <= _FEW:
+            return self
+        cut = self.why.removesuffix("; ".join(self.untried)) + "; ".join(self.untried[:_NAMED])
+        return replace(self, why=f"{cut}; and {left} more: -v prints them")
 
     @property
     def has_action(self) -> bool:
@@ -145,22 +177,21 @@ def refused_text(op: str, why: str, nodes: Sequence[str]) -> str:
     return counted(why, nodes) if len(nodes) > 1 else f"{nodes[0]} ({op}): {why}"
 
 
-def counted(text: str, nodes: Sequence[str], between: str = ", ") -> str:
+def counted(text: str, nodes: Sequence[str]) -> str:
     """Return what is said of nodes, their number, and the names of the first two.
 
     >>> counted("Erf", "abcdef")
     'Erf (6): a, b and 4 more'
     """
-    return f"{text} ({len(nodes)}): {named(nodes, between)}"
+    return f"{text} ({len(nodes)}): {named(nodes)}"
 
 
-def named(nodes: Sequence[str], between: str = ", ") -> str:
-    """Return the names of the first two nodes, and how many more there are.
+def named(nodes: Sequence[str]) -> str:
+    """Return the names of the first two nodes, and how many more there are; of few nodes all.
 
-    >>> named("abcd"), named("abc"), named("ab"), named("abcd", "; ")
-    ('a, b and 2 more', 'a, b, c', 'a, b', 'a; b; and 2 more')
+    >>> named("abcde"), named("abcd"), named("ab")
+    ('a, b and 3 more', 'a, b, c, d', 'a, b')
     """
-    shown = len(nodes) if len(nodes) < _NAMED + 2 else _NAMED
-    names = between.join(middle(name, _LETTERS) for name in nodes[:shown])
-    more = f"{between.replace(',', '')}and {len(nodes) - shown} more"
-    return names if shown == len(nodes) else names + more
+    shown = len(nodes) if len(nodes) <= _NAMED + _FEW else _NAMED
+    names = ", ".join(middle(name, _LETTERS) for name in nodes[:shown])
+    return names if shown == len(nodes) else f"{names} and {len(nodes) - shown} more"

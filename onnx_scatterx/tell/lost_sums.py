@@ -1,12 +1,18 @@
-"""Scatters that lose sums of the module: PyTorch's TorchScript exporter writes `index_add` so.
+"""Scatters that lose sums of the module: PyTorch's exporters write some reductions without theirs.
+
+TorchScript writes `index_add` so:
 
     x.index_add(0, i, u)    Add(x, ScatterElements(zeros, Expand(i), Expand(u, Shape(Slice(x)))))
                             where zeros = ConstantOfShape(Shape(x))
 
+With dynamo=True, a `scatter_reduce` of "mean" is written so:
+
+    x.scatter_reduce(0, i, u, "mean")    ScatterElements(x, i, u)
+
 The scatter has no reduction. If several updates go to one element, ONNX keeps one of them, whereas
-the module adds them up. The nodes alone do not say what the module is: a hand may write them, too,
-and constants may have taken the place of some. So this is a hint, and the result computes what the
-file says.
+the module adds them up. The nodes of TorchScript alone do not say what the module is: a hand may
+write them, too, and constants may have taken the place of some. So this is a hint, and the result
+computes what the file says. The other exporter notes at a node what it was in the module.
 """
 
 from __future__ import annotations
@@ -14,20 +20,27 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from onnx_scatterx.graphs import all_nodes, attribute_of
+from onnx_scatterx.text import RECIPES
 
 _LOST = "onnx_scatterx.lost_sum"
+_DYNAMO = "pkg.torch."  # keys of the metadata of nodes that dynamo=True writes
+_OPERATORS = ("namespace", "pkg.torch.onnx.fx_node")  # those that name the operator of PyTorch
 _REMEDY = "export with dynamo=True, or write scatter_add"
 _SURE = f"TorchScript writes index_add so, and loses the sums of such updates: {_REMEDY}"
+_MEANS = f'PyTorch writes scatter_reduce with "mean" so, and loses the means: {RECIPES["mean"]}'
 _MAYBE = f"if the module adds such updates up, the export has lost their sums: {_REMEDY}"
 
 
 def note_lost_sums(model: ir.Model) -> None:
-    """Note at each scatter that may be an `index_add`, before passes change what is around it."""
+    """Note at each scatter that may lose sums, before passes change what is around it."""
     if model.producer_name != "pytorch":
         return
-    for node in all_nodes(model):
-        if node.op_type == "ScatterElements" and (hint := _hint(node)):
-            node.meta[_LOST] = hint
+    nodes = list(all_nodes(model))
+    is_dynamo = any(key.startswith(_DYNAMO) for node in nodes for key in node.metadata_props)
+    for node in nodes:
+        is_plain = attribute_of(node, "reduction", "none") == "none"
+        if node.op_type == "ScatterElements" and is_plain:
+            node.meta[_LOST] = _of_dynamo(node) if is_dynamo else _of_torchscript(node)
 
 
 def lost_sum(node: ir.Node) -> str:
@@ -35,10 +48,19 @@ def lost_sum(node: ir.Node) -> str:
     return str(node.meta.get(_LOST, ""))
 
 
-def _hint(node: ir.Node) -> str:
+def _of_dynamo(node: ir.Node) -> str:
+    """Return in words for the user that a scatter is a mean; empty if it is none.
+
+    All other reductions of `scatter_reduce` have one in ONNX.
+    """
+    told = (node.metadata_props.get(key, "") for key in _OPERATORS)
+    return _MEANS if any("aten.scatter_reduce" in each for each in told) else ""
+
+
+def _of_torchscript(node: ir.Node) -> str:
     """Return whether a scatter is surely, perhaps or not an `index_add`, in words for the user."""
     uses = list(node.outputs[0].uses())
-    if attribute_of(node, "reduction", "none") != "none" or len(uses) != 1:
+    if len(uses) != 1:
         return ""
     adds, data, updates = uses[0].node, node.inputs[0], node.inputs[2]
     if adds.op_type != "Add":

@@ -64,8 +64,8 @@ def outcome(report: Report) -> str:
 
 def _taken(report: Report, what: str, *, no: bool = False) -> str:
     """Return that the target takes ``what``, or does not if ``no``."""
-    name, _, keys = report.target.partition(", ")
-    target = f"{name} ({keys})" if keys else name
+    keys = report.target_keys
+    target = f"{report.target} ({keys})" if keys else report.target
     if report.planned and not report.as_is:
         return f"and {target} would {'not ' * no}take {what}"
     return f"{'' if what == 'it' else f'{what} '}{'not ' * no}taken by {target}"

@@ -48,11 +48,13 @@ def left_lines(report: Report) -> list[str]:
     """
     if report.left is None:
         return [] if report.to_fix else report.violation_lines()
-    acts = sum(advice.has_action for advice in without_parts(report.advice))
+    acts = [advice for advice in without_parts(report.advice) if advice.has_action]
     refused = any(not violation.is_taken for violation in report.violations)
     if not acts or not refused or report.left == report.violations:
         return report.violation_lines()
-    return _remaining(report.left, report.target, f"command{'s' * (acts > 1)} above")
+    added = dict.fromkeys(op for advice in acts for way in advice.ways[:1] for op in way.added)
+    above = f"command{'s' * (len(acts) > 1)} above"
+    return _remaining(report.left, report.target, above, tuple(added))
 
 
 def lacked_lines(report: Report) -> list[str]:
@@ -81,11 +83,15 @@ def _added(lacked: Sequence[str], target: str, text: str) -> str:
     said = _ADDED.sub(lambda found: found[0] + listed[1:-1] + ", ", text, count=1)
     changed = shlex.quote(said if said != text else f"{text}, add = {listed}")
     name = Missing(tuple(lacked), target).listed
-    return f"if {target.partition(',')[0]} takes {name} after all: --target {changed}"
+    return f"if {target} takes {name} after all: --target {changed}"
 
 
-def _remaining(violations: Sequence[Violation], target: str, above: str) -> list[str]:
+def _remaining(
+    violations: Sequence[Violation], target: str, above: str, added: tuple[str, ...] = ()
+) -> list[str]:
     r"""Return which violations of a target remain after the commands ``above``, in lines.
+
+    ``added`` are operators that these commands add to the target.
 
     >>> left = Violation("y", "Erf", "main", "npu takes no Erf")
     >>> print(*_remaining([left], "npu", "command above"), sep="\n")
@@ -93,6 +99,8 @@ def _remaining(violations: Sequence[Violation], target: str, above: str) -> list
       y (Erf): npu takes no Erf
     >>> _remaining([], "npu", "commands above")
     ['no violation of the target npu remains after the commands above']
+    >>> _remaining([], "npu", "command above", ("CumSum", "Less"))
+    ['no violation of npu with CumSum and Less added remains after the command above']
     >>> hosted = Violation("y", "ScatterND", "main", "npu runs ScatterND on its host", on_host=True)
     >>> print(*_remaining([hosted], "npu", "command above"), sep="\n")
     no violation of the target npu remains after the command above, but this remains:
@@ -100,12 +108,15 @@ def _remaining(violations: Sequence[Violation], target: str, above: str) -> list
       ScatterND (1): y
     """
     refused = [v for v in violations if not v.is_taken]
+    whole = f"the target {target}"
+    if added:
+        whole = f"{target} with {Missing(added, target).listed} added"
     if not refused:
         but = ", but this remains:" if violations else ""
-        none = f"no violation of the target {target} remains after the {above}{but}"
+        none = f"no violation of {whole} remains after the {above}{but}"
         return [none, *_listed(violations, target, "")]
     verb = "remains" if len(refused) == 1 else "remain"
-    head = f"{_counted(refused)} of the target {target} {verb} after the {above}:"
+    head = f"{_counted(refused)} of {whole} {verb} after the {above}:"
     return _listed(violations, target, head)
 
 

@@ -102,6 +102,7 @@ class Report(ShownInTables):
     cache_pairs: tuple[tuple[str, str], ...] = ()
     """The inputs of the result that scatters update, with the outputs that they become."""
     target_text: str = field(default="", compare=False)
+    target_keys: str = field(default="", compare=False)
     """What names the target on the command line, such as the path of its profile."""
     modified: bool = field(default=False, compare=False)
     """Whether a pass changed the model."""
@@ -134,7 +135,8 @@ class Report(ShownInTables):
         behind += " zeros packed"
         return {
             "schema": SCHEMA,
-            **plain_fields(self, "target planned"),
+            "target": self.whole_target,
+            **plain_fields(self, "planned"),
             "strict_met": not self.unmet(True) if self.has_profile else None,
             **plain_fields(self, "scatters removed native by_standard"),
             **(plain_fields(self, "gathers gathers_removed") if self.with_gathers else {}),
@@ -152,6 +154,11 @@ class Report(ShownInTables):
         if verification is not None:
             content["verification"] = verification.to_dict()
         return as_json(content)
+
+    @property
+    def whole_target(self) -> str:
+        """The name of the target, and the keys that follow it."""
+        return ", ".join(filter(None, (self.target, self.target_keys)))
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ _ADVICE = 2  # reasons that have a command
 _WAYS = 2  # commands, if there is one reason
 _ROWS = 5  # of the table
 _LINES = 3  # about one matter
+_FEW = 2  # of what would be left out: so many are told after all
 _DONE = 60  # letters of a cell if rows are together: a longer reason is told without its detail
 _LAST = [Action.KEPT, Action.NATIVE, Action.REMOVED, Action.DEAD]
 
@@ -69,10 +70,19 @@ def _advised(advice: Sequence[Advice], whole: bool) -> list[str]:
     if not whole:
         shown = without_parts(advice)
         ways = _WAYS if len(shown) < _ADVICE else 1
-        some = [replace(a, ways=a.ways[:ways]) for a in shown[:_ADVICE]]
-    left = len(advice) - len(some)
-    more = [f"  and {left} more: -v prints them"] if left else []
+        some = [replace(a.brief(), ways=a.ways[:ways]) for a in shown[: _first(shown, _ADVICE)]]
+    more = _left_out(len(advice) - len(some), "  ")
     return [*(f"  {line}" for a in some for line in a.lines()), *more]
+
+
+def _first(told: Sequence[object], most: int) -> int:
+    """Return how many of some lines are told: ``most``, or all if few more are there."""
+    return len(told) if len(told) <= most + _FEW else most
+
+
+def _left_out(left: int, indent: str) -> list[str]:
+    """Return in a line how many more there are, if there are any."""
+    return [f"{indent}and {left} more: -v prints {'it' if left == 1 else 'them'}"] if left else []
 
 
 def _operators(report: Report) -> str:
@@ -113,7 +123,7 @@ def _table(report: Report, whole: bool) -> tuple[TextTable, list[str]]:
         groups = sorted(_groups(report.entries), key=lambda alike: _LAST.index(alike[0].action))
     is_grouped = len(groups) < len(report.entries)
     rows, styles = [], []
-    for alike in groups if whole else groups[:_ROWS]:
+    for alike in groups if whole else groups[: _first(groups, _ROWS)]:
         cells = (_row(entry, is_grouped) for entry in alike)
         texts = [[*dict.fromkeys(told)] for told in zip(*cells, strict=True)]
         row = [first + ", ..." * bool(others) for first, *others in (texts[0][:1], *texts[1:])]
@@ -134,7 +144,7 @@ def _table(report: Report, whole: bool) -> tuple[TextTable, list[str]]:
         styles,
         ["; ".join(words)] * bool(words),
     )
-    return table, [f"and {left} more: -v prints them"] if left else []
+    return table, _left_out(left, "")
 
 
 def _row(entry: Entry, is_grouped: bool) -> tuple[str, ...]:
@@ -156,6 +166,10 @@ def _groups(entries: Sequence[Entry]) -> list[list[Entry]]:
 
 
 def _cut(lines: Sequence[str]) -> list[str]:
-    """Return the first lines of a matter, and how many more there are."""
-    left = len(lines) - _LINES
-    return [*lines[:_LINES], f"  and {left} more: -v prints them"] if left > 1 else [*lines]
+    """Return the first lines of a matter, and how many more there are; of few lines all.
+
+    >>> _cut(list("abcdef"))[3:], _cut(list("abcde"))[3:]
+    (['  and 3 more: -v prints them'], ['d', 'e'])
+    """
+    first = _first(lines, _LINES)
+    return [*lines[:first], *_left_out(len(lines) - first, "  ")]

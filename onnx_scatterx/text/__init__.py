@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from onnx_scatterx.text.reasons import noted_reasons as noted_reasons
     from onnx_scatterx.text.reasons import only as only
     from onnx_scatterx.text.reasons import refuse_unless as refuse_unless
+    from onnx_scatterx.text.recipes import RECIPES as RECIPES
+    from onnx_scatterx.text.recipes import Recipe as Recipe
     from onnx_scatterx.text.recipes import recipe as recipe
     from onnx_scatterx.text.visible_text import as_html as as_html
     from onnx_scatterx.text.visible_text import as_json as as_json
@@ -42,7 +44,7 @@ else:
             "reasons": "Detail FloatReason LastBit Missing Reason Refusal RefusedError "
             "attempt granted note_reasons noted_places noted_reasons only "
             "refuse_unless",
-            "recipes": "recipe",
+            "recipes": "RECIPES Recipe recipe",
             "visible_text": "as_html as_json in_lines middle plain plain_fields shortened visible",
         },
     )

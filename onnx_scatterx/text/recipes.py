@@ -1,7 +1,7 @@
 """What to write in a PyTorch module in place of a write that exports as a scatter.
 
-The form that is written exports without a scatter, or with one that is removed. The page
-kept_scatters.md has the same table.
+The form that is written exports without a scatter, or with one that is removed; the one of a mean
+exports with sums. The page kept_scatters.md has the same table.
 """
 
 from __future__ import annotations
@@ -27,6 +27,11 @@ class Recipe(NamedTuple):
 
 RECIPES = {
     "mask": Recipe("x[mask] = value", "torch.where(mask[..., None], value, x)"),
+    "rows": Recipe(
+        "x[mask] = rows, a row for each True",
+        "torch.where(mask[..., None], rows[(mask.flatten().cumsum(0) - 1).clamp(min=0)"
+        ".view_as(mask)], x), for at least one row",
+    ),
     "step": Recipe(
         "x[:, at] = step, at of one position",
         "torch.where(torch.arange(n)[None, :, None] == at, step, x)",
@@ -37,6 +42,11 @@ RECIPES = {
     "sum": Recipe(
         "zeros.index_add(0, segment, rows)",
         "torch.eye(n)[segment].T @ rows, for finite rows; it rounds in another order",
+    ),
+    "mean": Recipe(
+        'zeros.scatter_reduce(0, index, rows, "mean", include_self=False)',
+        "zeros.scatter_add(0, index, rows) / "
+        "zeros.scatter_add(0, index, torch.ones_like(rows)).clamp(min=1)",
     ),
     "turns": Recipe("out[:, ::2] = a; out[:, 1::2] = b", "torch.stack((a, b), 2).flatten(1)"),
     "diagonal": Recipe("x.diagonal().copy_(value)", "torch.where(eye, value, x)"),
@@ -53,12 +63,15 @@ _OF_POSITIONS = {
 }
 
 
-def recipe(reason: Reason, reduction: str) -> Recipe | None:
+def recipe(reason: Reason, reduction: str, write: str = "") -> Recipe | None:
     """Return what to write in the module in place of a kept scatter; None if nothing is known.
+
+    ``write`` is the word of ``RECIPES`` for a write at positions that are known only at run time;
+    empty if none fits.
 
     >>> print(recipe(Reason.DIAGONAL, "none"))
     in place of x.diagonal().copy_(value): torch.where(eye, value, x)
-    >>> recipe(Reason.INVALID, "none"), recipe(Reason.UNKNOWN_INDICES, "mul")
+    >>> recipe(Reason.INVALID, "none", "mask"), recipe(Reason.UNKNOWN_INDICES, "mul", "mask")
     (None, None)
     """
     if reduction == "add":
@@ -69,4 +82,4 @@ def recipe(reason: Reason, reduction: str) -> Recipe | None:
         return RECIPES["diagonal"]
     if reason in (Reason.IRREGULAR, Reason.NO_CUT):
         return RECIPES["turns"]
-    return RECIPES["mask"] if reason in _OF_POSITIONS else None
+    return RECIPES.get(write) if reason in _OF_POSITIONS else None

@@ -42,6 +42,19 @@ def test_constants_that_follow_from_equal_names_alone_are_not_folded() -> None:
     assert job.analyses.at_most is None, "with trust it is known"
 
 
+def test_ranges_of_new_values_hold_in_another_reading_of_as_much_trust() -> None:
+    job = job_of("c = Cast <to = 7> (x)  y = Identity (c)")
+    value = job.model.graph[0].outputs[0]
+    for analysis, most in ((job.analyses.full, 4), (job.analyses.without_trust, 5)):
+        analysis.knowledge.scopes[job.model.graph].noted[value] = (0, most)
+    job.analyses.read_again()
+    readings = (job.analyses.without_promises, 4), (job.analyses.without_trust, 5)
+    for analysis, most in readings:
+        index = analysis.knowledge.values[value].index_map
+        assert index is not None
+        assert index.interval() == (0, most)
+
+
 def test_what_is_ruled_out_is_not_tested_again(monkeypatch: pytest.MonkeyPatch) -> None:
     model = ir.from_onnx_text("""<ir_version: 8, opset_import: ["" : 18]>
         g (float[N, 1] x) => (float y, float z) <int64 at = {1}> {

@@ -43,6 +43,25 @@ FEED = {
 }
 
 
+@pytest.mark.parametrize("more", ["m = Identity (x)", "m = Abs (x)"])
+@pytest.mark.parametrize("size", [1, 6])
+def test_indices_that_were_written_in_range_are_not_counted_from_the_start(
+    size: int, more: str
+) -> None:
+    """What is proven of them is kept for those who read the graph later."""
+    model = parse(f"""g (float[{size}] x, int64[5, 1] i, float[5] u) => (float[{size}] y)
+        {{ {more}  y = ScatterND <reduction = "max"> (m, i, u) }}""")
+    result = onnx_scatterx.optimize(model, target="qnn")
+    made = [node.op_type for node in result.model.graph.node]
+    assert (made.count("GatherElements"), made.count("Max"), made.count("Not")) == (1, 0, 0)
+    assert result.report.violations == ()
+    rng, feeds = np.random.default_rng(0), []
+    for _ in range(20):
+        x, u = (rng.choice(np.array([np.nan, -np.inf, -1, 2, 3], "f"), n) for n in (size, 5))
+        feeds.append({"x": x, "u": u, "i": rng.integers(-size, size, (5, 1))})
+    assert_same(model, result.model, feeds)
+
+
 @examples(40)
 @given(
     st.sets(st.sampled_from(["Not", "Pad", "Gather", "Expand", "Identity", "Squeeze", "Equal"])),

@@ -18,6 +18,7 @@ from onnx_scatterx import Reason, Report, Verification
 from onnx_scatterx.compare.array_diff import ArrayDifference, Kind, Tolerance
 from onnx_scatterx.compare.result import Answer as VerifyAnswer
 from onnx_scatterx.compare.result import Difference, Draw
+from onnx_scatterx.doors.batch.gate import Gate
 from onnx_scatterx.doors.batch.summary import ModelOutcome, Summary
 from onnx_scatterx.doors.cli.profile_draft import new_profile
 from onnx_scatterx.doors.cli.program import main
@@ -169,7 +170,9 @@ def documents(name: str) -> list[Any]:
         ModelOutcome(Path("a"), Path("b"), REPORT, True, None, 1.5, (), PROOF.to_dict(), 0, ("n",)),
         ModelOutcome(Path("c"), None, None, None, "no such file", 0.0),
     ]
-    summary = Summary(tuple(outcomes), 2.5)
+    gate = Gate(True, "npu", {"known": "a reason"})
+    outcomes += [replace(outcomes[0], source=Path(at)) for at in ("known",)]
+    summary = Summary(tuple(outcomes), 2.5, gate=gate)
     return [json.loads(told) for told in (REPORT.to_json(VERIFICATION), summary.to_json())]
 
 

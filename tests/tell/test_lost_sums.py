@@ -37,3 +37,23 @@ def test_index_add_of_torchscript(old: str, new: str, told: str | None) -> None:
         text = str(report)
         assert text.count(": export with dynamo=True") == (told is not None), text
         assert told is None or told in text
+
+
+MEAN = "target=torch.ops.aten.scatter_reduce.two](args = (%x, 0, %at, %u, mean))"
+
+
+@pytest.mark.parametrize(
+    ("noted", "told"),
+    [({"pkg.torch.onnx.fx_node": MEAN}, True), ({"pkg.torch.onnx.fx_node": "aten.add"}, False)],
+)
+def test_mean_of_dynamo(noted: dict[str, str], told: bool) -> None:
+    """To export with dynamo=True is no remedy: another exporter notes nothing at its nodes."""
+    model = parse(INDEX_ADD)
+    model.producer_name = "pytorch"
+    (scatter,) = (node for node in model.graph.node if node.op_type == "ScatterElements")
+    for key, value in noted.items():
+        scatter.metadata_props.add(key=key, value=value)
+    text = str(onnx_scatterx.inspect(model, target="standard"))
+    assert ("loses the means: in place of zeros.scatter_reduce" in text) is told
+    assert "go to the same element" in text
+    assert "dynamo=True" not in text

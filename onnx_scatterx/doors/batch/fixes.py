@@ -1,26 +1,27 @@
-"""Sizes that are fixed in many models: a name must be that of a size or an input of some model.
+"""Sizes that are fixed in many models: a model that lacks a name is optimized without it.
 
-A model that lacks a name is optimized without it. If all models lack it, it is a mistake.
+If all models lack a name, a note says so.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from onnx_scatterx.assumptions import FixedSizes, open_sizes
 from onnx_scatterx.errors import ScatterXError, did_you_mean
 from onnx_scatterx.files import load
+from onnx_scatterx.observer import LOG
 
 if TYPE_CHECKING:
     from onnx_scatterx.assumptions import Fix
     from onnx_scatterx.tell import Inquiry
 
 
-def check_named(sources: Iterable[Path], fix: Fix) -> None:
-    """Raise ScatterXError if all models that can be read lack a name of ``fix``.
+def note_lacking(sources: Iterable[Path], fix: Fix) -> None:
+    """Log each name of ``fix`` that all models lack, as far as these can be read.
 
     Models are read until each name was found. A pipe, which can be read only once, may have all.
     """
@@ -34,10 +35,12 @@ def check_named(sources: Iterable[Path], fix: Fix) -> None:
             there |= dict.fromkeys(size for _, sizes in open_sizes(model) for size in sizes)
             for name in FixedSizes.named(model, fix):
                 wanted.pop(name, None)
-    if wanted and was_read:
-        name = next(iter(wanted))
-        near = did_you_mean(name, there)
-        raise ScatterXError(f"fix: no model has a size or an input {name!r}{near}")
+    for name in wanted if was_read else ():
+        if isinstance((fix or {})[name], Sequence):
+            LOG.warning("--fix: no model has an input %r", name)
+        else:
+            near = did_you_mean(name, there)
+            LOG.warning("--fix: no model has a size or an input %r%s", name, near)
 
 
 def leave_out(asked: Inquiry) -> tuple[str, ...]:
@@ -49,4 +52,17 @@ def leave_out(asked: Inquiry) -> tuple[str, ...]:
         asked.settings = asked.settings.but(
             fix={name: sizes for name, sizes in (fix or {}).items() if name in known}
         )
+    return lacking
+
+
+def leave_out_at_numbers(asked: Inquiry) -> tuple[str, ...]:
+    """Do this for one model if all sizes of its inputs are numbers, and log the names.
+
+    Otherwise a name that the model lacks may be mistyped, and stays an error.
+    """
+    if any(value.shape is None or sizes for value, sizes in open_sizes(asked.opened.model)):
+        return ()
+    lacking = leave_out(asked)
+    for name in lacking:
+        LOG.warning("--fix: the model has no %r, and all its sizes are numbers already", name)
     return lacking

@@ -9,20 +9,23 @@ from __future__ import annotations
 
 import fnmatch
 import os
+import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from onnx_scatterx.errors import ScatterXError, about_file
+from onnx_scatterx.errors import ScatterXError, about_file, one_line
 from onnx_scatterx.files import note_read
+from onnx_scatterx.observer import LOG
 
 if TYPE_CHECKING:
     from onnx_scatterx.doors.batch.summary import ModelOutcome, Summary
     from onnx_scatterx.options import Strict
 
 Verdict = Literal["pass", "fail", "allowed"]
+_LETTERS = 160  # the most of a reason
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,19 @@ class Gate:
             return "pass"
         return "fail" if self.reason(outcome.source) is None else "allowed"
 
+    def why(self, outcome: ModelOutcome) -> str | None:
+        """Return the first reason for which a model does not pass, shortened; None if it passes."""
+        if outcome.report is None:
+            error = outcome.error or ""
+            return one_line(error.removeprefix(f"{outcome.source}: "), _LETTERS)
+        if outcome.agrees is False:
+            return "the result differs, and is not written"
+        reasons = list(_reasons(outcome.report.unmet(self.strict)))
+        if reasons:
+            more = f", and {len(reasons) - 1} more" if len(reasons) > 1 else ""
+            return one_line(reasons[0], _LETTERS) + more
+        return f"the proof is not complete: {outcome.answer}" if outcome.same is False else None
+
     def note(self, outcome: ModelOutcome) -> str | None:
         """Return the line about a model that the list names: it fails, or it need not be named."""
         reason = self.reason(outcome.source)
@@ -82,10 +98,32 @@ class Gate:
             return f"{source} may fail --strict: {reason}"
         return f"{source} meets --strict: remove it from the file of --allow"
 
+    def rewrite(self, source: str | Path, options: Iterable[str] = ()) -> str:
+        """Return the command that optimizes a model; each of the ``options`` is quoted already."""
+        words = ["onnx-scatterx", "optimize", str(source), "-o", "OUT.onnx", "--target"]
+        return " ".join((shlex.join([*words, self.target]), *options))
+
     def look_closer(self, source: str | Path, options: Iterable[str] = ()) -> str:
         """Return the command that inspects a model; each of the ``options`` is quoted already."""
         command = shlex.join(["onnx-scatterx", "inspect", str(source), "--target", self.target])
         return " ".join((command, *options))
+
+
+def _reasons(lines: Iterable[str]) -> Iterator[str]:
+    """Yield each reason in the lines of ``Report.unmet``, with what is so if it is not refused.
+
+    >>> list(_reasons(["1 violation of the target npu:", "  y (Erf): npu takes no Erf"]))
+    ['y (Erf): npu takes no Erf']
+    >>> list(_reasons(["1 scatter that npu runs on its host:", "  ScatterND (1): y"]))
+    ['1 scatter that npu runs on its host: ScatterND (1): y']
+    """
+    head = ""
+    for line in lines:
+        if line.startswith(" "):
+            taken = head.endswith(("on its host:", "slowly:"))
+            yield f"{head} {line.strip()}" if taken else line.strip()
+        else:
+            head = line
 
 
 def _listed(file: str) -> dict[str, str]:
@@ -100,4 +138,20 @@ def _listed(file: str) -> dict[str, str]:
             raise ScatterXError(f"{file}, line {number}: write why it may fail: {path} # REASON")
         if path:
             allowed[path] = reason
+            if not _is_there(path):
+                LOG.warning("%s, line %d: no file is %s", file, number, path)
     return allowed
+
+
+def _is_there(pattern: str) -> bool:
+    """Return whether a file has this path, or a path of this pattern, as `Gate.reason` reads it."""
+    if os.path.exists(pattern):
+        return True
+    start, *rest = re.split(r"[*?[]", pattern, maxsplit=1)
+    if not rest:
+        return False
+    return any(
+        fnmatch.fnmatchcase(os.path.relpath(os.path.join(folder, name)), pattern)
+        for folder, _, names in os.walk(os.path.dirname(start) or ".")
+        for name in names
+    )

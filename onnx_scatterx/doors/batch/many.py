@@ -15,7 +15,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any, NoReturn, Unpack
 
-from onnx_scatterx.doors.batch.fixes import check_named
+from onnx_scatterx.doors.batch.fixes import note_lacking
 from onnx_scatterx.doors.batch.summary import ModelOutcome, Summary
 from onnx_scatterx.doors.batch.workers import Task, run_in_executor, run_in_processes
 from onnx_scatterx.engine.passes import Settings, as_it_is
@@ -145,15 +145,14 @@ def optimize_many(
             at most three models at work. With an ``executor``, the stage is ``"optimizing"``.
         external_data: write the weights of each model to a file beside it.
         **options: the options of ``optimize``. A name of ``fix`` that a model lacks is left out for
-            this model, and the summary says so.
+            this model, and the summary says so. If no model has it, the log says so, too.
 
     Returns:
         The outcome of each model, in the order in which they were given.
 
     Raises:
         ScatterXError: there is no model, the models cannot be written to the directory, or an
-            option is wrong for every model, such as an unknown target, or a name of ``fix`` that no
-            model has.
+            option is wrong for every model, such as an unknown target.
 
     Example:
         >>> import tempfile
@@ -172,7 +171,7 @@ def optimize_many(
     with recorded():
         checked = _checked(options)
         pairs = pairs_of(paths, Path(output))
-        check_named((source for source, _ in pairs), checked.get("fix"))
+        note_lacking((source for source, _ in pairs), checked.get("fix"))
         read = read_elsewhere(pairs)
     tasks = [
         Task(
@@ -224,7 +223,7 @@ def inspect_many(
     with recorded():
         checked = _checked(as_it_is(options) if as_is else options)
         _, sources = sources_of(paths)
-        check_named(sources, checked.get("fix"))
+        note_lacking(sources, checked.get("fix"))
     tasks = [Task(source, None, checked, None, timeout) for source in sources]
     return _run(tasks, executor, jobs, Observer(on_progress), "inspecting")
 

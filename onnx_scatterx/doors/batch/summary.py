@@ -6,9 +6,9 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
-from onnx_scatterx.doors.batch.gate import Gate
+from onnx_scatterx.doors.batch.gate import Gate, Verdict
 from onnx_scatterx.doors.batch.markdown import markdown
 from onnx_scatterx.tell import NEEDS, OTHERWISE, SCHEMA, ShownInTables, TextTable, tallies
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from onnx_scatterx.options import Strict
     from onnx_scatterx.tell import Report
+
+_OPEN = Gate()
+"""The gate that asks nothing of a result for a target."""
 
 
 @dataclass(frozen=True)
@@ -75,15 +78,18 @@ class ModelOutcome:
         """The answer of the proof; None without a proof."""
         return None if self.proof is None else self.proof["answer"]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the outcome as plain data: the keys of one model."""
-        return self.told(None if self.report is None else self.report.to_dict())
+    def to_dict(self, gate: Gate = _OPEN) -> dict[str, Any]:
+        """Return the outcome as plain data: the keys of one model, as a gate judges it."""
+        return self.told(None if self.report is None else self.report.to_dict(), gate)
 
-    def told(self, report: Mapping[str, Any] | None) -> dict[str, Any]:
+    def told(self, report: Mapping[str, Any] | None, gate: Gate) -> dict[str, Any]:
         """Return the JSON of one model as plain data, given that of its report."""
         return {
             **({"schema": SCHEMA, "strict_met": None} if report is None else report),
             "source": str(self.source),
+            "result": gate.verdict(self),
+            "why": gate.why(self),
+            "allowed": gate.reason(self.source),
             "output": str(self.output) if self.is_written else None,
             "error": self.error,
             "same": self.same,
@@ -115,7 +121,7 @@ class Summary(ShownInTables):
 
     outcomes: tuple[ModelOutcome, ...]
     seconds: float
-    gate: Gate = field(default=Gate(), compare=False)
+    gate: Gate = field(default=_OPEN, compare=False)
 
     @property
     def failed(self) -> tuple[ModelOutcome, ...]:
@@ -189,11 +195,13 @@ class Summary(ShownInTables):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain data."""
+        verdicts = [self.gate.verdict(outcome) for outcome in self.outcomes]
         return {
             "schema": SCHEMA,
             "summary": self.summary(),
             "seconds": round(self.seconds, 3),
-            "models": [outcome.to_dict() for outcome in self.outcomes],
+            "totals": {word: verdicts.count(word) for word in get_args(Verdict)},
+            "models": [outcome.to_dict(self.gate) for outcome in self.outcomes],
         }
 
     def to_html(self, name: str = "models", *, date: datetime | None = None) -> str:

@@ -176,7 +176,7 @@ def run_task(task: Task) -> ModelOutcome:
 
 
 def _command(task: Task, report: Report) -> Command:
-    """Return the command that optimizes the model of a task alone."""
+    """Return the command that optimizes the model of a task alone, to a file of any name."""
     from onnx_scatterx.tell import Command
 
     options = () if report.about is None else report.about.options
@@ -184,7 +184,7 @@ def _command(task: Task, report: Report) -> Command:
     said = task.verify or {}
     named = {name: said[name] for name in _CHECKS if name in said}
     checks = check_words(verify=task.verify is not None, **named)
-    return Command(str(task.source), str(task.output), task.options["target"].text, words, checks)
+    return Command(str(task.source), "OUT.onnx", task.options["target"].text, words, checks)
 
 
 class _LateError(Exception):

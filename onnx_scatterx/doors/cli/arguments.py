@@ -64,7 +64,12 @@ def add_options(command: Arguments, *names: str) -> None:
 
 def add_jobs(command: Arguments) -> None:
     """Add --jobs and --timeout."""
-    add(command, "--jobs N", "processes for several models (default: one per core)", count)
+    add(
+        command,
+        "--jobs N",
+        "processes for several models (default: one per core); one file is then treated as several",
+        count,
+    )
     add(command, "--timeout SECONDS", "time limit for each of several models", above_zero)
 
 
@@ -79,6 +84,11 @@ def add_verbosity(command: Arguments) -> None:
     advice = command.add_mutually_exclusive_group()
     add(advice, "--advice", "try which options would remove what is kept, also with --json")
     add(advice, "--no-advice", "do not try which options would remove what is kept")
+
+
+def add_quiet(command: Arguments) -> None:
+    """Add --quiet."""
+    add(command, "-q --quiet", "print errors only")
 
 
 def add_strict(command: Arguments, more: str = "") -> None:
@@ -111,7 +121,7 @@ def add_report(command: Arguments) -> None:
     add(
         command,
         "--report R",
-        "also write a report: .json, .html, or .md for a row of a pull request; may be given again",
+        "also write a report: .json, .html, or .md for a pull request; may be given again",
         action="append",
         default=[],
     )
@@ -216,6 +226,14 @@ def reject_unused(args: argparse.Namespace, when: str, *options: str) -> None:
             raise ScatterXError(f"--{option.replace('_', '-')} has no effect {when}")
 
 
+def reject_quiet(args: argparse.Namespace) -> None:
+    """Raise an error if --quiet was given with an option that only changes what is printed."""
+    if args.quiet:
+        reject_unused(args, "with --quiet", "verbose")
+        if not args.report:
+            reject_unused(args, "with --quiet and without --report", "advice")
+
+
 def read_target(args: argparse.Namespace) -> None:
     """Read the target, and what is asked for; raise an error if an option has no effect with it."""
     from onnx_scatterx.doors.batch.gate import Gate
@@ -246,8 +264,8 @@ def add_models(command: argparse.ArgumentParser, text: str) -> None:
     command.add_argument("models", metavar="IN", nargs="+", help=text)
 
 
-def is_one(models: list[str]) -> bool:
-    """Return whether a command is about one model: a file, or stdin.
+def is_one(models: list[str], jobs: int | None) -> bool:
+    """Return whether a command is about one model: a file without ``jobs``, or stdin.
 
     Raises ScatterXError if a file does not exist, or if stdin and a file are named.
     """
@@ -256,14 +274,16 @@ def is_one(models: list[str]) -> bool:
             raise ScatterXError(_strict_word(model) or no_such_file(model))
     if len(models) > 1 and STREAM in models:
         raise ScatterXError("-: a model from stdin must be the only model of the command")
-    return len(models) == 1 and (models[0] == STREAM or not os.path.isdir(models[0]))
+    if models == [STREAM]:
+        return True
+    return len(models) == 1 and jobs is None and not os.path.isdir(models[0])
 
 
 def paths_of(models: list[str]) -> str | list[Path]:
     """Return the named models and the models in named directories; or one directory as it is."""
     from onnx_scatterx.doors.batch.many import models_in
 
-    if len(models) == 1:
+    if len(models) == 1 and os.path.isdir(models[0]):
         return models[0]
     return [p for m in map(Path, models) for p in (models_in(m) if m.is_dir() else [m])]
 

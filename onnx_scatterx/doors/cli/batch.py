@@ -88,7 +88,7 @@ def _is_beneath(path: str, directory: str) -> bool:
 
 def batch_status(args: argparse.Namespace, summary: Summary) -> int:
     """Return the exit status; if it is not 0, print a line to stderr, after what is not met."""
-    show_unmet(summary)
+    show_unmet(summary, quiet=args.quiet)
     if summary.differing:
         return print_error(f"{len(summary.differing)} models differ, and are not written", 1)
     if summary.failed:

@@ -20,6 +20,7 @@ from onnx_scatterx.doors.cli.arguments import (
     add_json,
     add_models,
     add_options,
+    add_quiet,
     add_report,
     add_strict,
     add_verbosity,
@@ -27,6 +28,7 @@ from onnx_scatterx.doors.cli.arguments import (
     model_argument,
     paths_of,
     read_target,
+    reject_quiet,
     reject_unused,
     settings,
 )
@@ -50,6 +52,7 @@ from onnx_scatterx.text import as_json
 
 if TYPE_CHECKING:
     from onnx_scatterx.compare import Verification
+    from onnx_scatterx.doors.batch.gate import Gate
     from onnx_scatterx.doors.batch.summary import ModelOutcome
     from onnx_scatterx.engine.passes import Settings
     from onnx_scatterx.tell import Command, Inquiry, NodeRecord, Report
@@ -65,17 +68,19 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_report(command)
     add_json(command)
     add_verbosity(command)
+    add_quiet(command)
 
 
 def run(args: argparse.Namespace) -> int:
     """List the scatters of a model, or count those of many models."""
-    one = is_one(args.models)
+    one = is_one(args.models, args.jobs)
     if one:
-        reject_unused(args, "on one model: it is for a directory", "jobs", "timeout")
+        reject_unused(args, "on one model: it is for several", "jobs", "timeout")
     else:
         reject_unused(args, "on a directory: it is for one model", "verbose", "advice", "no_advice")
     if args.json:
-        reject_unused(args, "with --json", "verbose")
+        reject_unused(args, "with --json", "quiet", "verbose")
+    reject_quiet(args)
     read_target(args)
     if args.as_is:
         _take_as_is(args)
@@ -101,6 +106,7 @@ def _take_as_is(args: argparse.Namespace) -> None:
 
 
 def _inspect(args: argparse.Namespace, chosen: Settings) -> int:
+    from onnx_scatterx.doors.batch.fixes import leave_out_at_numbers
     from onnx_scatterx.observer import Observer
     from onnx_scatterx.tell import Inquiry, settled
 
@@ -112,22 +118,26 @@ def _inspect(args: argparse.Namespace, chosen: Settings) -> int:
         reports = report_paths(args.report, writing)
         model = model_argument(args.model)
         shown = [path.suffix for path in reports if path.suffix in (PAGE, TABLE)]
-        with stages() as tell, Inquiry.about(model, chosen, Observer(tell)) as asked:
+        with (
+            stages(quiet=args.quiet) as tell,
+            Inquiry.about(model, chosen, Observer(tell)) as asked,
+        ):
+            left_out = leave_out_at_numbers(asked)
             report, records = asked.inspected
-            if args.advice or shown or not args.json:
+            if args.advice or shown or not (args.json or args.quiet):
                 report = with_advice(args, asked, report, records)
             report = settled(report, details=True) if PAGE in shown else report
         said = report if args.advice or not args.json else replace(report, advice=())
-        outcome = outcome_of(args.model, said, start)
+        outcome = replace(outcome_of(args.model, said, start), left_out=left_out)
         texts: Texts = {
             PAGE: report.to_html,
-            JSON: partial(json_of, outcome),
+            JSON: partial(json_of, outcome, args.gate),
             TABLE: lambda: markdown([replace(outcome, report=report)], args.gate),
         }
         write_reports(reports, writing, texts)
     if args.json:
-        show_text(json_of(outcome))
-    else:
+        show_text(json_of(outcome, args.gate))
+    elif not args.quiet:
         show_report(report, verbose=args.verbose, command=_next(args, report))
     return strict_status(args, report)
 
@@ -149,7 +159,7 @@ def _inspect_many(args: argparse.Namespace) -> int:
     paths = paths_of(args.models)
     with Writing() as writing:
         reports = report_paths(args.report, writing)
-        with stages() as progress:
+        with stages(quiet=args.quiet) as progress:
             summary = inspect_many(
                 paths,
                 jobs=args.jobs,
@@ -159,16 +169,17 @@ def _inspect_many(args: argparse.Namespace) -> int:
             )
         summary = replace(summary, gate=args.gate)
         write_reports(reports, writing, texts_of(summary, paths))
-    show_result(summary, json=args.json)
+    if not args.quiet:
+        show_result(summary, json=args.json)
     return batch_status(args, summary)
 
 
-def json_of(outcome: ModelOutcome, verification: Verification | None = None) -> str:
+def json_of(outcome: ModelOutcome, gate: Gate, verification: Verification | None = None) -> str:
     """Return the JSON of one model, which has the keys that each of several models has."""
     content = None if outcome.report is None else outcome.report.to_dict()
     if content is not None and verification is not None:
         content["verification"] = verification.to_dict()
-    return as_json(outcome.told(content))
+    return as_json(outcome.told(content, gate))
 
 
 def outcome_of(

@@ -19,6 +19,7 @@ from onnx_scatterx.doors.cli.arguments import (
     add_json,
     add_models,
     add_options,
+    add_quiet,
     add_report,
     add_strict,
     add_verbosity,
@@ -26,6 +27,7 @@ from onnx_scatterx.doors.cli.arguments import (
     is_one,
     model_argument,
     read_target,
+    reject_quiet,
     reject_unused,
     settings,
 )
@@ -100,12 +102,12 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add(output, "--save-as-external-data", "write the weights to OUT.data, beside the model")
     add_json(output)
     add_verbosity(output)
-    add(output, "-q --quiet", "print errors only")
+    add_quiet(output)
 
 
 def run(args: argparse.Namespace) -> int:
     """Optimize a model or a directory of models, and write the results."""
-    one = is_one(args.models)
+    one = is_one(args.models, args.jobs)
     args.verify = args.verify or args.prove
     if not args.verify:
         reject_unused(args, "without --verify", "samples", "seed", "strict_zeros")
@@ -113,10 +115,7 @@ def run(args: argparse.Namespace) -> int:
         reject_unused(args, "without --check-with", "python")
     if args.json:
         reject_unused(args, "with --json", "quiet", "verbose", "check_with")
-    if args.quiet:
-        reject_unused(args, "with --quiet", "verbose")
-        if not args.report:
-            reject_unused(args, "with --quiet and without --report", "advice")
+    reject_quiet(args)
     if not one:
         if not (args.json or args.report):
             reject_unused(args, "on a directory without --json or --report", "advice")
@@ -126,7 +125,7 @@ def run(args: argparse.Namespace) -> int:
         from onnx_scatterx.doors.cli.batch import optimize_directory
 
         return optimize_directory(args)
-    reject_unused(args, "on one model: it is for a directory", "jobs", "timeout")
+    reject_unused(args, "on one model: it is for several", "jobs", "timeout")
     with destination(args.output) as output:
         if output.is_stream:
             alone = "json", "save_as_external_data", "check_with"
@@ -162,7 +161,7 @@ def _optimize(
         with stages(quiet=args.quiet) as tell:
             after = _printer(args.print_after) if args.print_after else None
             observer, details = Observer(tell, after), PAGE in shown or args.verbose
-            result, told = _rewritten(
+            result, told, left_out = _rewritten(
                 args, chosen, model, observer, advises=bool(advises), details=details
             )
             said = told if args.advice else result.report
@@ -174,9 +173,10 @@ def _optimize(
             written = output.write(result.model, writing, result.source_path, outside=outside)
         verification = verified(args, model, written) if args.verify else None
         outcome = outcome_of(source, said, start, args.output, verification)
+        outcome = replace(outcome, left_out=left_out)
         texts: Texts = {
             PAGE: partial(told.to_html, verification),
-            JSON: partial(json_of, outcome, verification),
+            JSON: partial(json_of, outcome, args.gate, verification),
             TABLE: lambda: markdown([replace(outcome, report=told)], args.gate),
         }
         if verification is not None and not verification.agrees:
@@ -185,7 +185,7 @@ def _optimize(
             texts = {TABLE: texts[TABLE]}  # it says so
         write_reports(reports, writing, texts)
     if args.json:
-        show_text(json_of(outcome, verification))
+        show_text(json_of(outcome, args.gate, verification))
     elif not args.quiet:
         more: dict[str, Any] = {}
         if verification is not None:
@@ -213,18 +213,23 @@ def _rewritten(
     *,
     advises: bool,
     details: bool,
-) -> tuple[Result[Any], Report]:
-    """Return the result and the report to tell; neither holds the analysis."""
+) -> tuple[Result[Any], Report, tuple[str, ...]]:
+    """Return the result, the report to tell, and the names of --fix that were left out.
+
+    Neither the result nor the report holds the analysis.
+    """
     from onnx_scatterx.doors.api import Result
+    from onnx_scatterx.doors.batch.fixes import leave_out_at_numbers
     from onnx_scatterx.tell import Inquiry, settled
 
     with Inquiry.about(model, chosen, observer) as asked:
+        left_out = leave_out_at_numbers(asked)
         done = asked.optimized(keeps=advises)
         told = settled(done.report, details=details)
         result = Result(done.model, told, done.source_path)
         if advises:
             told = with_advice(args, asked, told, done.records, args.output)
-    return result, told
+    return result, told, left_out
 
 
 def _printer(wanted: Sequence[str]) -> Callable[[str, ir.Model], None]:

@@ -130,9 +130,9 @@ def _to_stderr(text: str) -> None:
 
 
 @contextlib.contextmanager
-def quiet_libraries() -> Iterator[None]:
-    """Suppress the logs and warnings of libraries; our own warnings are a line each."""
-    nobody, ours = logging.NullHandler(), _Lines(logging.WARNING)
+def quiet_libraries(*, errors_only: bool = False) -> Iterator[None]:
+    """Suppress the logs and warnings of libraries; our own warnings are a line each, or none."""
+    nobody, ours = logging.NullHandler(), _Lines(logging.ERROR if errors_only else logging.WARNING)
     logging.getLogger().addHandler(nobody)
     LOG.addHandler(ours)
     try:

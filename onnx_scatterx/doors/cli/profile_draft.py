@@ -51,6 +51,12 @@ def not_stated(profile: str) -> str:
     return ", ".join(asked for key, asked in _ASKED.items() if f"\n{key} = " not in profile)
 
 
+def lacks_constant(operators: Sequence[str], like: ir.Model | None) -> bool:
+    """Return whether neither the operators nor the model have Constant, which a profile gets."""
+    nodes = () if like is None else all_nodes(like)
+    return "Constant" not in {*operators, *(node.op_type for node in nodes)}
+
+
 def new_profile(
     name: str,
     operators: Sequence[str] = (),

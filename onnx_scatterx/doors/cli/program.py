@@ -187,7 +187,7 @@ def _run(argv: Sequence[str] | None) -> int:
         if "run" not in args:
             args.parser.print_help()
             return DONE
-        with quiet_libraries():
+        with quiet_libraries(errors_only=getattr(args, "quiet", False)):
             status = int(args.run(args))
         if sys.stdout is not None:  # None if a shell has closed it
             sys.stdout.flush()

@@ -57,7 +57,7 @@ def failure_told(args: argparse.Namespace) -> Iterator[None]:
             time.perf_counter() - start,
         )
         if args.json:
-            show_text(as_json(outcome))
+            show_text(as_json(outcome.to_dict(args.gate)))
         tables = [report for report in args.report if report.endswith(TABLE)]
         with Writing() as writing:
             told = {TABLE: lambda: markdown([outcome], args.gate)}

@@ -29,7 +29,8 @@ def strict_status(args: argparse.Namespace, report: Report, written: str = "") -
     source = args.models[0]
     if (why := args.gate.reason(source)) is not None:
         fails = bool(report.unmet(args.strict))
-        print_error(args.gate.told(source, why, fails=fails), DONE)
+        if not args.quiet:
+            print_error(args.gate.told(source, why, fails=fails), DONE)
         return DONE
     lines = report.unmet(args.strict)
     if not lines:
@@ -45,8 +46,11 @@ def strict_status(args: argparse.Namespace, report: Report, written: str = "") -
     return print_error(f"{source}: {why}", NO)
 
 
-def show_unmet(summary: Summary) -> None:
-    """Print to stderr, below the table, which models do not meet --strict, and why."""
+def show_unmet(summary: Summary, *, quiet: bool) -> None:
+    """Print to stderr, below the table, which models do not meet --strict, and why.
+
+    With ``quiet``, the models that may fail it are not named.
+    """
     unmet = summary.gate.unmet(summary)
     told = [
         line
@@ -55,6 +59,8 @@ def show_unmet(summary: Summary) -> None:
         for line in _reasons(outcome, unmet[outcome.source], summary.gate)
     ]
     notes = [note for outcome in summary.outcomes if (note := summary.gate.note(outcome))]
+    if quiet:
+        notes = []
     if told or notes:
         if sys.stdout is not None:
             sys.stdout.flush()  # so that one file of both streams has the table first

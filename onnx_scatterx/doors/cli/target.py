@@ -23,7 +23,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         command,
         "--operators A,B",
         "the operators that the device has: 'Add, Concat, ...'",
-        listed_names,
+        _operators,
         default=[],
     )
     add(command, "--like MODEL", "a model that its compiler takes")
@@ -47,6 +47,16 @@ def _new(word: str) -> str:
     )
 
 
+def _operators(text: str) -> list[str]:
+    """Return the operators that a text lists; a limit of one belongs into the profile."""
+    if limited := re.search(r"(\w+)\s*\(", text):
+        raise argparse.ArgumentTypeError(
+            f"write names alone; limits of an operator stand in the profile, such as "
+            f"[limits.{limited[1]}] steps = false"
+        )
+    return listed_names(text)
+
+
 def _is_name(text: str) -> bool:
     """Return whether a text can be the name of a target, and of its file."""
     return re.fullmatch(r"\w[\w.-]*", text) is not None
@@ -54,7 +64,7 @@ def _is_name(text: str) -> bool:
 
 def run(args: argparse.Namespace) -> int:
     """Write a profile, and print a command that uses it."""
-    from onnx_scatterx.doors.cli.profile_draft import new_profile, not_stated
+    from onnx_scatterx.doors.cli.profile_draft import lacks_constant, new_profile, not_stated
     from onnx_scatterx.files import load
     from onnx_scatterx.targets import all_targets
 
@@ -80,6 +90,8 @@ def run(args: argparse.Namespace) -> int:
         show_text(as_json({"file": str(path), "next": shlex.join(command), "not_stated": left}))
     else:
         show(f"{path} is written: complete it by what the vendor says")
+        if lacks_constant(args.operators, like):
+            show("Constant is added, as models store numbers by it; remove it if it is not taken")
         show("next:")
         show(f"  {shlex.join(command)}")
         if left:

@@ -59,6 +59,7 @@ def joined(interpreter: Interpreter, function: ir.Function) -> Scope:
             attributes[name] = values[0]
     opsets = operator_sets(function.opset_imports)
     scope = Scope(opsets, Facts(), interpreter.values, attributes, function)
+    scope.noted = interpreter.noted
     outer = operator_sets(interpreter.model.opset_imports)[""]
     scope.also_read_as = outer if outer != opsets[""] else None
     merged: dict[tuple[Term, ...], Term] = {}

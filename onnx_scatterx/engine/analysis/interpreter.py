@@ -25,7 +25,7 @@ from onnx_scatterx.engine.analysis.domain.call import (
     operator_sets,
 )
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
-from onnx_scatterx.engine.analysis.domain.widening import has_negative_size, widened
+from onnx_scatterx.engine.analysis.domain.widening import ANY_NUMBER, has_negative_size, widened
 from onnx_scatterx.engine.analysis.operators import sequences
 from onnx_scatterx.engine.analysis.preconditions import InfeasibleError, facts_of, first_false
 from onnx_scatterx.engine.analysis.running import (
@@ -112,7 +112,8 @@ class Interpreter:
     would have to be ruled out for a shape to be known, and with ``speculate`` they are assumed to
     be. Then ``believed`` says whether one was. With ``probe``, such a pair, the question is whether
     the model runs at that size: InfeasibleError means that it does not. ``older`` are pairs that
-    are ruled out only in the older of the ``versions`` of ONNX Runtime.
+    are ruled out only in the older of the ``versions`` of ONNX Runtime. ``noted`` are the ranges of
+    integers that are known of new values (``Scope``).
     """
 
     model: ir.Model
@@ -125,6 +126,7 @@ class Interpreter:
     versions: Versions = Versions.ALL
     older: Sequence[Exclusion] = ()
     reading: ReadConstants = field(default_factory=ReadConstants)
+    noted: dict[ir.Value, tuple[float, float]] = field(default_factory=dict)
     suspected: dict[Exclusion, bool] = field(default_factory=dict, init=False)
     """Whether newer versions must rule it out, too."""
     believed: bool = field(default=False, init=False)
@@ -146,7 +148,7 @@ class Interpreter:
     def run(self) -> Knowledge:
         graph = self.model.graph
         opsets, overridable = operator_sets(graph.opset_imports), self.inputs.overridable
-        scope = Scope(opsets, Facts(), self.values, overridable=overridable)
+        scope = Scope(opsets, Facts(), self.values, overridable=overridable, noted=self.noted)
         with own_budget():  # linear in the inputs and the assumptions about them
             self.values.update(self.inputs.learn(scope, self.assumed, self.ruled_out))
         self._visit(graph, scope)
@@ -254,7 +256,8 @@ class Interpreter:
             if proven:
                 scope.facts.add(proven)
         for value, result in zip(node.outputs, results, strict=False):
-            known = widened(value, result, scope.visit_id, scope.facts)
+            within = self.noted.get(value, ANY_NUMBER)
+            known = widened(value, result, scope.visit_id, scope.facts, within)
             scope.values[value] = self.inputs.chosen.marked(known, value, scope, node)
             self.declared_sizes.note(value, result)
         for value in node.outputs[len(results) :]:

@@ -47,13 +47,20 @@ def converged(
     distrust_dims: bool,
     assumed: Sequence[Clause],
     earlier: Interpreter | None = None,
+    noted: dict[ir.Value, tuple[float, float]] | None = None,
 ) -> tuple[Interpreter, Knowledge]:
     """Interpret until no more sizes are ruled out; return the last interpreter and its result.
 
     What an ``earlier`` interpreter of the model has ruled out, on as many assumptions, holds.
+    ``noted`` are ranges of integers in new values, proven on as many assumptions.
     """
     walk = partial(
-        Interpreter, model, distrust_dims=distrust_dims, assumed=assumed, reading=ReadConstants()
+        Interpreter,
+        model,
+        distrust_dims=distrust_dims,
+        assumed=assumed,
+        reading=ReadConstants(),
+        noted={} if noted is None else noted,
     )
     with budget().share(1 / 2):
         result = _without_doubts(walk, earlier)
@@ -133,11 +140,14 @@ class ModelAnalysis:
         assumed: Sequence[Clause] = (),
         learn: Callable[[Knowledge], None] = lambda _: None,
         earlier: ModelAnalysis | None = None,
+        noted: dict[ir.Value, tuple[float, float]] | None = None,
     ) -> None:
         self.model = model
         self.distrust_dims = distrust_dims
         self.assumed = tuple(assumed)
         self.learn = learn  # adds facts that nodes prove by having run
+        self.noted = {} if noted is None else noted
+        """Ranges of the integers in new values, proven on as many assumptions (``Scope``)."""
         # What it has ruled out, on the same assumptions, holds: passes keep what the model does.
         self._earlier = None if earlier is None or earlier._result is None else earlier._result[0]
         self._result: tuple[Interpreter, Knowledge] | None = None
@@ -152,6 +162,7 @@ class ModelAnalysis:
                 distrust_dims=self.distrust_dims,
                 assumed=self.assumed,
                 earlier=self._earlier,
+                noted=self.noted,
             )
             self.learn(self._result[1])
         return self._result

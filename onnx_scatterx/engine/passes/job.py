@@ -90,7 +90,8 @@ class Analyses:
     def _untrusting(self) -> ModelAnalysis:
         known = self._without_trust
         earlier = known if known is not None and known.distrust_dims and not known.assumed else None
-        return ModelAnalysis(self.full.model, distrust_dims=True, earlier=earlier)
+        noted = None if known is None else known.noted
+        return ModelAnalysis(self.full.model, distrust_dims=True, earlier=earlier, noted=noted)
 
     @property
     def without_promises(self) -> ModelAnalysis:
@@ -99,15 +100,20 @@ class Analyses:
             return self.without_trust
         self.full.catch_up()
         outdated = self.full.assumed or self.full.is_outdated or self._is_read_again
+        if not outdated:
+            return self.full
         earlier = None if self.full.assumed else self.full
-        return ModelAnalysis(self.full.model, earlier=earlier) if outdated else self.full
+        noted = None if earlier is None else earlier.noted
+        return ModelAnalysis(self.full.model, earlier=earlier, noted=noted)
 
     @property
     def promised(self) -> ModelAnalysis:
         """What is known if the user keeps all promises, without trust that dims are equal."""
         if not self.full.assumed:
             return self.without_trust
-        return ModelAnalysis(self.full.model, distrust_dims=True, assumed=self.full.assumed)
+        model, assumed = self.full.model, self.full.assumed
+        noted = self.full.noted if self._trusts_nothing else None
+        return ModelAnalysis(model, distrust_dims=True, assumed=assumed, noted=noted)
 
     def read_again(self) -> None:
         """Let the model be interpreted again: what was computed may prove more."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -70,6 +70,13 @@ class AbstractValues:
         """Note the abstract values of values that were added to the graph."""
         self._known.update(known)
 
+    def keep_ranges(self, values: Iterable[ir.Value]) -> None:
+        """Let those who read the graph later know how large the integers of new values are."""
+        for value in values:
+            index = self[value].index_map
+            if index is not None:
+                self.scope.noted[value] = index.interval()
+
     def results(
         self,
         op: str,
@@ -115,7 +122,8 @@ class AbstractValues:
     ) -> TensorValue | None:
         """Return a value whose elements are indices of an axis: ``-size <= i < size``.
 
-        If they count ``from_zero``, none is negative. Returns None if nothing more is known.
+        If they count ``from_zero``, none is negative. Of an axis of size 0 they may be 0 and -1: an
+        index that the scatter does not check may be there. Returns None if nothing more is known.
         """
         key = tensor, None if tensor in self._made else value, size, from_zero
         if key not in self._indices:
@@ -129,7 +137,7 @@ class AbstractValues:
     ) -> TensorValue | None:
         if tensor.shape is None or tensor.constant is not None:
             return None
-        end = min(self.scope.facts.interval(size)[1], size.within_axes()[1])
+        end = max(min(self.scope.facts.interval(size)[1], size.within_axes()[1]), 1)
         origin, coords = IndexOf(value, size), map(coord, range(len(tensor.shape)))
         low = 0 if from_zero else -end
         index = element(origin, coords, name="index", low=low, high=end - 1)

@@ -123,6 +123,7 @@ class Fragment:
     output: ir.Value | None = None  # that of an Identity, which gives the result a name of its own
     new_values: dict[ir.Value, TensorValue] = field(default_factory=dict)
     """What is known of the outputs, and more of other values."""
+    noted: set[ir.Value] = field(default_factory=set)  # those of which an index was noted
     _constants: set[ir.Value] = field(default_factory=set)
 
     @property
@@ -224,6 +225,7 @@ class Fragment:
             more = self.known.as_index(value, self.of(value), size, from_zero=from_zero)
             if more is not None:
                 self.new_values[value] = more
+                self.noted.add(value)
 
     def constant(
         self, array: np.ndarray | Sequence[int], dtype: ir.DataType | None = None
@@ -244,6 +246,20 @@ class Fragment:
             return None
         same = list(before.inputs[1:]) == list(inputs[1:])
         return before.inputs[0] if same and before.attributes == attributes else None
+
+    def without_not(
+        self, op: str, inputs: Sequence[ir.Value | None], dtype: ir.DataType | None
+    ) -> Sequence[ir.Value | None] | None:
+        """Return what a Where reads that does without the Not before it, or None.
+
+        Of floats it stays: ONNX Runtime's Where loses the sign of a zero of one operand only.
+        """
+        before = self.by_output.get(inputs[0]) if op == "Where" and inputs[0] else None
+        if before is None or before.op != "Not" or before.node is not None:
+            return None
+        if dtype is None or not (dtype.is_integer() or dtype == ir.DataType.BOOL):
+            return None
+        return before.inputs[0], inputs[2], inputs[1]
 
     def drop_unread(self) -> None:
         """Remove nodes and constants that the result does not need.

@@ -121,6 +121,8 @@ class GraphWriter:
         if fragment.known is not None:
             known = fragment.new_values.items()
             fragment.known.update({v: k for v, k in known if v not in placed})
+            own = [v for v in fragment.noted if v in fragment.by_output and v not in placed]
+            fragment.known.keep_ranges(own)
         assert fragment.result is not None
         result = current(fragment.result)
         output = result if fragment.output is None else current(fragment.output)

@@ -245,6 +245,9 @@ class Writer(Operators):
             inputs = [v if v is None else widened(self, v, self.dtype_of(v), dtype) for v in inputs]
             dtype = self.wider[dtype]
         fragment = self.fragment
+        direct = fragment.without_not(op, inputs, dtype)
+        if direct is not None and self._takes(op, direct, dtype):
+            inputs = direct
         key = (op, tuple(inputs), frozen(attributes))
         value = fragment.written.get(key)
         value = fragment.undone(op, inputs, attributes) if value is None else value
@@ -263,6 +266,11 @@ class Writer(Operators):
             known = set(excused)
             fragment.missing.update(dict.fromkeys(why for why in refused if why not in known))
         return self.as_it_is(request)
+
+    def _takes(self, op: str, inputs: Sequence[ir.Value | None], dtype: ir.DataType | None) -> bool:
+        """Return whether the target takes a node without attributes as it is."""
+        request = self.request(op, inputs, dtype, {})
+        return request is None or not self._objections(request)
 
     def _objections(self, request: Request) -> list[str]:
         """Return why the target does not take a node."""

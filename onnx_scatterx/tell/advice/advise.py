@@ -20,7 +20,7 @@ from onnx_scatterx.tell.advice.trials import stuck_of
 from onnx_scatterx.tell.advice.whole import Whole
 from onnx_scatterx.tell.advice.worded import about_all, about_kept, about_refused
 from onnx_scatterx.tell.builder import NodeRecord
-from onnx_scatterx.tell.kept_advice import Advice, counted
+from onnx_scatterx.tell.kept_advice import Advice
 
 
 class Advised(NamedTuple):
@@ -58,7 +58,7 @@ def advise_on(
     about = (about_all, about_kept, about_refused)
     advice = [*chain.from_iterable(each(search, base, again) for each in about)]
     if untried := search.left_over():
-        advice.append(Advice((), counted("changes that were not tried", untried, "; "), ""))
+        advice.append(Advice.about_untried(untried))
     ways = (way for key, ways in search.ways.items() if key not in search.taken() for way in ways)
     if any(way.change.fix and way.change.asks < 2 for way in ways):  # for the same target
         return Advised(tuple(advice), left)

@@ -38,7 +38,9 @@ def together(search: Search) -> Together | None:
         result = search.afforded(union)
         if result is not None:
             search.reduced(union, result, nodes)
-    tried = [{key: gone[key] for key in nodes & gone.keys()} for gone in search.removed.values()]
+    tried = [
+        {key: gone[key] for key in sorted(nodes & gone.keys())} for gone in search.removed.values()
+    ]
     return _of(min(filter(None, tried), key=lambda gone: (-len(gone), *_asks(_first(gone)))))
 
 

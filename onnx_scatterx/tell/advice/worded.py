@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 from onnx_scatterx.grouping import grouped
 from onnx_scatterx.tell.advice.again import Again
 from onnx_scatterx.tell.advice.change import Command, Found
+from onnx_scatterx.tell.advice.instead import recipe_for
 from onnx_scatterx.tell.advice.price import Price, largest
 from onnx_scatterx.tell.advice.together import together
 from onnx_scatterx.tell.builder import NodeRecord
-from onnx_scatterx.tell.entries import ScatterReport
 from onnx_scatterx.tell.kept_advice import Advice, Way, refused_text
-from onnx_scatterx.text import recipe
 
 if TYPE_CHECKING:
     from onnx_scatterx.tell.advice.search import Search
@@ -36,7 +35,7 @@ class _Commands:
         ways = []
         for change, rules, price in self._search.least(found):
             also = self._again.told(change) if change.fix else ""
-            way = Way(change.command(self._base), change.condition(also), rules)
+            way = Way(change.command(self._base), change.condition(also), rules, change.added)
             self._prices.setdefault(way.command, []).extend([] if price is None else [price])
             self._examples |= {way.command} if change.fix else set()
             ways.append(way)
@@ -93,8 +92,8 @@ def _instead(records: Sequence[NodeRecord], search: Search) -> str:
     for record in records:
         ways, refusal = search.ways.get(search.key(record), ()), search.refusal(record)
         asks = all(way.change.asks for way in ways)
-        if asks and refusal is not None and isinstance(record.entry, ScatterReport):
-            known = recipe(refusal.reason, record.entry.reduction)
+        if asks and refusal is not None:
+            known = recipe_for(record, refusal.reason)
             told += [] if known is None else [str(known)]
     return "; ".join(dict.fromkeys(told))
 

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -148,7 +149,7 @@ def test_sizes_at_which_the_model_does_not_run(
 
 
 def test_a_directory(tmp_path: Path) -> None:
-    """A model that lacks a name is optimized without it, and says so; some model must have it."""
+    """A model that lacks a name is optimized without it, and says so."""
     for name, dim in ("a", "N"), ("b", "M"):
         text = f"g (float[{dim}] x) => (float[{dim}] y) {{ y = Neg (x) }}"
         onnx.save(parse(text), tmp_path / f"{name}.onnx")
@@ -166,20 +167,36 @@ def test_a_directory(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fix", "told"),
     [
-        ("Batch=2", "no model has a size or an input 'Batch'; did you mean batch?"),
-        ("batch:2", "no model has a size or an input 'batch'"),
-        ("x[1]=2", "no model has a size or an input 'x[1]'"),
+        ({"Batch": 2}, "no model has a size or an input 'Batch'; did you mean batch?"),
+        ({"batch": [2]}, "no model has an input 'batch'"),
+        ({"x[1]": 2}, "no model has a size or an input 'x[1]'"),
     ],
 )
 def test_a_name_that_no_model_of_a_directory_has(
-    fix: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    fix: dict[str, Any], told: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """It is a note: those who judge any models need not know which sizes these have."""
     (tmp_path / "a.onnx").write_bytes(b"no model")
     onnx.save(parse("g (float[batch] x) => (float[2] y) { y = Neg (x) }"), tmp_path / "b.onnx")
-    out = tmp_path / "out"
-    assert main(["optimize", str(tmp_path), "-o", str(out), "--fix", fix]) == 2
-    assert told in capsys.readouterr().err
-    assert not out.exists()
+    with ThreadPoolExecutor(1) as executor:
+        broken, good = onnx_scatterx.inspect_many(tmp_path, executor=executor, fix=fix).outcomes
+    assert caplog.messages == [f"--fix: {told}"]
+    assert (broken.error is None, good.error, good.left_out) == (False, None, tuple(fix))
+
+
+def test_a_name_that_a_model_of_numbers_lacks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It changes nothing, but an input that the model has gets no other numbers."""
+    path = str(tmp_path / "m.onnx")
+    onnx.save(parse("g (float[2] x) => (float[2] y) { y = Neg (x) }"), path)
+    assert main(["inspect", path, "--json", "--fix", "batch=1"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["fix_left_out"] == ["batch"]
+    said = "--fix: the model has no 'batch', and all its sizes are numbers already\n"
+    assert err == f"onnx-scatterx: {said}"
+    for fix in "x:3", "x=2":
+        assert main(["optimize", path, "-o", str(tmp_path / "o.onnx"), "--fix", fix]) == 2
 
 
 def test_assumptions_of_fixed_sizes() -> None:

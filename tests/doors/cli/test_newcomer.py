@@ -10,6 +10,7 @@ import pytest
 
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.doors.cli.profile_draft import new_profile
+from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.targets.catalogue import VENDORS, target_of
 from tests.helpers.commands import MODELS, error_of, started
 from tests.helpers.support import parse, scatters
@@ -52,7 +53,7 @@ def test_six_commands() -> None:
 
 def test_a_new_profile_is_read(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["target", "new", "npu", "--operators", OPERATORS]) == 0
-    capsys.readouterr()
+    assert "\nConstant is added, " in capsys.readouterr().out
     npu = target_of("npu.toml")
     assert npu.operators == frozenset([*OPERATORS.split(", "), "Constant"])
     assert (npu.static_only, npu.max_rank, npu.max_opset) == (False, None, None)
@@ -69,6 +70,7 @@ def test_a_new_profile_is_read(capsys: pytest.CaptureFixture[str]) -> None:
         (["a/b", "--operators", "Add"], "a/b.toml: not written: give a name without a folder"),
         (["other", "--operators", "Addd"], "which is not an ONNX operator; did you mean Add?"),
         (["other", "--operators", "Add Mul, Div"], "separated by commas: 'Add, Mul'"),
+        (["other", "--operators", "Slice (step 1)"], "such as [limits.Slice] steps = false"),
         (["other"], "give --operators 'Add, Concat, ...', or --like a model that compiled"),
         (["other", "--like", "no.onnx"], "no.onnx: no such file"),
     ):
@@ -124,6 +126,8 @@ def test_vendors_have_targets() -> None:
     for name, target in VENDORS.items():
         assert target_of(name).name == target
         assert target_of(name.title()).name == target
+    with pytest.raises(ScatterXError, match="'rnkk'; did you mean rknn"):
+        target_of("rnkk")
     assert target_of('Qualcomm, add = ["NonZero"]').has("NonZero")
 
 

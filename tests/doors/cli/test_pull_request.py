@@ -112,13 +112,17 @@ def test_the_changed_models_are_inspected(base: str) -> None:
     git("add", ".")
     done = step(base=base)
     assert done.returncode == 0, done
-    assert pages() == ["a folder__new.onnx.html"]
+    assert pages() == ["report.html", "report.json"]
     shutil.copy(REFUSED, "bad.onnx")
     git("add", ".")
     done = step(base=base)
     assert done.returncode == 1
     assert "of the target qnn" in done.stderr
-    assert pages() == ["a folder__new.onnx.html", "bad.onnx.html"]
+    (marked,) = [line for line in done.stdout.splitlines() if line.startswith("::error")]
+    assert marked.startswith("::error file=bad.onnx::image (input): the size ")
+    found = json.loads(Path("onnx-scatterx-pages/report.json").read_text("utf-8"))
+    assert found["totals"] == {"pass": 1, "fail": 1, "allowed": 0}
+    assert [one["result"] for one in found["models"]] == ["pass", "fail"]
 
 
 @pytest.mark.slow
@@ -126,7 +130,8 @@ def test_named_models_and_options(base: str) -> None:
     shutil.copy(MODELS / "letterbox_ts_dynamic.onnx", "d.onnx")
     fixed = "--fix batch=1 --fix height=8 --fix width=10"
     assert step(files="**/d.onnx", options=fixed).returncode == 0
-    assert step(files="d.onnx", target="no such").returncode == 1
+    done = step(files="d.onnx", target="no such")
+    assert (done.returncode, "::error::onnx-scatterx could not run" in done.stdout) == (1, True)
 
 
 @pytest.mark.slow
@@ -139,23 +144,31 @@ def test_the_summary_has_a_row_for_each_model(base: str, monkeypatch: pytest.Mon
     assert done.returncode == 1
     assert "old.onnx may fail --strict: no numbers | yet" in done.stderr
     assert "/" not in done.stderr  # no path of the machine
-    title, _, head, _, *rows = Path("summary.md").read_text("utf-8").splitlines()
+    title, _, what, _, act, _, head, _, *rows = Path("summary.md").read_text("utf-8").splitlines()
     assert (title, head[:18]) == ("### Scatters, for qnn", "| result | model |")
-    assert [row.rsplit(" | ", 1)[0] for row in rows] == [
-        "| **fail** | `b.onnx` |  | ",
-        "| allowed: no numbers \\| yet | `old.onnx` | 1 → 1 | 12",
-    ]
-    assert "not an ONNX model" in rows[0]
+    assert "for the target `qnn`" in what
+    assert "wheel.cmake=false" in act
+    assert rows[0].startswith("| **fail** | `b.onnx` |  |  | not an ONNX model")
+    known = (
+        "| allowed: no numbers \\| yet | `old.onnx` | 1 → 1 | 12 refused | image (input): the size"
+    )
+    assert rows[1].startswith(known)
+    assert " | `onnx-scatterx optimize old.onnx -o OUT.onnx --target qnn --fix " in rows[1]
     assert rows[1].endswith("--fix height=8 --fix width=12` |")
     assert not Path("onnx-scatterx-results").exists()
     assert step(files="a.onnx", options="--no-such-option").returncode == 1
-    assert Path("summary.md").read_text("utf-8").splitlines()[-1].endswith(" | read the log |")
+    assert (
+        Path("summary.md")
+        .read_text("utf-8")
+        .splitlines()[-1]
+        .endswith("the log of this step says why")
+    )
 
 
 @pytest.mark.slow
 def test_a_base_that_is_empty_or_not_there(base: str) -> None:
     done = step(base="")
-    assert (done.returncode, pages()) == (1, ["old.onnx.html"])  # it is refused
+    assert (done.returncode, len(pages())) == (1, 2)  # it is refused
     assert done.stdout.startswith("no base is given: all .onnx files")
     done = step(base="0" * 40)
     assert done.returncode == 1
@@ -174,7 +187,7 @@ def test_the_hook(capsys: pytest.CaptureFixture[str]) -> None:
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
     command = [*shlex.split(hook["entry"])[1:], *hook["args"]]
     assert re.search(hook["files"], "a/b.onnx")
-    assert main([*command, str(TAKEN)]) == 0
+    assert main([*command, str(TAKEN), "--fix", "batch=1"]) == 0  # it has no such size
     capsys.readouterr()
     assert main([*command, str(TAKEN), str(REFUSED), str(BOX), "--fix", "height=8"]) == 1
     head, *reasons, closer, last = capsys.readouterr().err.splitlines()
@@ -211,9 +224,11 @@ def test_a_model_that_may_fail(
     command = ["inspect", "box.onnx", "--as-is", "--target", "rknn"]
     command += ["--report", "r.md", "--report", "r.json"]
     row = (
-        "| `box.onnx` | 1 → 1 | 0, 1 on the host | `onnx-scatterx inspect box.onnx --target rknn` |"
+        "| `box.onnx` | 1 → 1 | 1 on the host | 1 scatter that rknn runs on its host: "
+        "ScatterND (1): /ScatterND "
+        "| `onnx-scatterx optimize box.onnx -o OUT.onnx --target rknn` |"
     )
-    Path("allow.txt").write_text("# known\n\nother.onnx # why\n*.onnx  # retired\n")
+    Path("allow.txt").write_text("# known\n\n*.onnx  # retired\n")
     for more, status, told, first in (
         (["--strict"], 1, "box.onnx: 1 scatter that rknn", "**fail**"),
         (
@@ -230,11 +245,38 @@ def test_a_model_that_may_fail(
         assert main([*command, *more]) == status, more
         assert capsys.readouterr().err.startswith(f"onnx-scatterx: {told}")
         if first is not None:
-            assert Path("r.md").read_text("utf-8").splitlines()[2] == f"| {first} {row}"
-            assert json.loads(Path("r.json").read_text("utf-8"))["strict_met"] is False
+            assert Path("r.md").read_text("utf-8").splitlines()[-1] == f"| {first} {row}"
+            found = json.loads(Path("r.json").read_text("utf-8"))
+            assert found["why"] == "1 scatter that rknn runs on its host: ScatterND (1): /ScatterND"
+            assert found["allowed"] == (None if status else "retired")
     Path("allow.txt").write_text("box.onnx #\n")
     assert main([*command, "--strict", "--allow", "allow.txt"]) == 2
     assert "allow.txt, line 1: write why it may fail: box.onnx # REASON" in capsys.readouterr().err
+
+
+def test_lines_of_allow_that_are_not_needed(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The note is in the table, too; --quiet prints errors alone, and the status is the same."""
+    monkeypatch.chdir(tmp_path)
+    Path("at").mkdir()
+    shutil.copy(TAKEN, "at/good.onnx")
+    Path("allow.txt").write_text("gone.onnx # a\nno/*.onnx # b\n*d.onnx # c\nat # d\n")
+    command = ["inspect", "at/good.onnx", "--strict", "--target", "qnn"]
+    told = [*command, "--allow", "allow.txt", "--report", "r.md"]
+    assert main(told) == 0
+    assert capsys.readouterr().err.splitlines() == [
+        "onnx-scatterx: allow.txt, line 1: no file is gone.onnx",
+        "onnx-scatterx: allow.txt, line 2: no file is no/*.onnx",
+        "onnx-scatterx: at/good.onnx meets --strict: remove it from the file of --allow",
+    ]
+    row = Path("r.md").read_text("utf-8").splitlines()[-1]
+    assert row.endswith(" | it passes: remove it from the file of --allow |  |")
+    assert (main([*told, "-q"]), *capsys.readouterr()) == (0, "", "")
+    command[1] = str(BOX)
+    assert main([*command[:-1], "rknn", "--as-is", "-q"]) == 1
+    out, err = capsys.readouterr()
+    assert (out, len(err.splitlines())) == ("", 1)
 
 
 def test_models_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:

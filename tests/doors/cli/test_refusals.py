@@ -170,7 +170,8 @@ def test_no_report_without_its_model(
         (["optimize", "gone", "-o", "."], "gone: no such file"),
         (
             ["explain", YOLOX, "-q"],
-            "-q is an option of optimize, not of explain (see onnx-scatterx explain --help)",
+            "-q is an option of optimize, inspect, not of explain "
+            "(see onnx-scatterx explain --help)",
         ),
         (["verify", YOLOX, YOLOX, "--assume", "x"], "'x' is not like 'seq <= 512'"),
         (["verify", YOLOX, YOLOX, "--assume", "q < 3"], "cannot assume anything of 'q'"),

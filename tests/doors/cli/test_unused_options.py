@@ -12,7 +12,7 @@ IDLE = [
     ("optimize KV -o o.onnx --seed 3", "--seed has no effect without --verify"),
     ("optimize MODELS -o o --seed 0", "--seed has no effect without --verify"),
     ("optimize KV -o o.onnx --strict-zeros", "--strict-zeros has no effect without --verify"),
-    ("optimize KV -o o.onnx --jobs 2", "--jobs has no effect on one model"),
+    ("optimize KV -o o.onnx --timeout 2", "--timeout has no effect on one model"),
     ("optimize KV -o o.onnx --strict", "--strict has no effect for target scatterx"),
     ("inspect KV --strict", "--strict has no effect for target scatterx, which takes all"),
     ("optimize MODELS -o o --strict", "--strict has no effect for target scatterx"),

@@ -56,6 +56,16 @@ CASES = [
     ("float[N] x", "Expand(x, Sub(Shape(x), [3]))", "N - 3", N, "a size is negative"),
     ("float[N] x", "ConstantOfShape(Sub(Shape(x), [3]))", "N - 3", N, "a size is negative"),
     ("float[N, 3] x, float[M, 4] u", "MatMul(x, u)", "", {"N": 1, "M": 2}, "3 columns, 2 rows"),
+    ("float[3, N] x, float[3, 4] u", "Gemm(x, u)", "", N, "2 columns, 3 rows"),
+    ("float[3, 4] x, float[4, N] u", "Gemm<transA=1, transB=1>(x, u)", "", N, "3 columns, 2 rows"),
+    ("float[N, 2] x, float[3, 2] u", "Concat<axis=1>(x, u)", "", N, "the sizes beside axis 1"),
+    (
+        "float[N, 2] x, float[0, 3] u",
+        "Concat<axis=0>(x, u)",
+        "",
+        None,
+        "",
+    ),  # empty
     ("float[N] x", "Unsqueeze(x, [2])", "", N, "an output of rank 2 has no axis 2"),
     ("float[N] x", "TopK(x, [3])", "N - 3", N, "3 of 2 elements cannot be chosen"),
     ("float[N, 4] x", "Reshape(x, [0, -1])", "N - 1", {"N": 0}, "-1 stands for no size if another"),

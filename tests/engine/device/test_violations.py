@@ -124,8 +124,12 @@ def test_what_runs_on_the_host(tmp_path: Path, capsys: pytest.CaptureFixture[str
         onnx_scatterx.optimize(model, target="rknn", strict="all")  # type: ignore[call-overload]  # wrong on purpose
     lacking = 'rknn, remove = ["Exp"]'
     lines = onnx_scatterx.inspect(model, target=lacking).violation_lines()
-    assert lines[0] == f"1 violation of the target {lacking}:"
-    assert lines[2:] == [f"1 scatter that {lacking} runs on its host:", "  ScatterND (1): y"]
+    assert lines[0] == "1 violation of the target rknn:"
+    assert lines[2:] == ["1 scatter that rknn runs on its host:", "  ScatterND (1): y"]
+    with pytest.raises(
+        TargetError, match=r"[^:]; 1 scatter that rknn .* host: ScatterND \(1\): y$"
+    ):
+        onnx_scatterx.optimize(model, target=lacking, strict=True)
 
 
 def test_an_avoided_operator_is_not_on_the_host() -> None:

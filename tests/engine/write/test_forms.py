@@ -314,6 +314,35 @@ def test_a_count_needs_no_cumsum_of_int64(exclusive: int) -> None:
             assert compare({"m": ("bool", [n])}, "int64", write, target)
 
 
+@pytest.mark.parametrize("exclusive", [0, 1])
+def test_a_count_in_a_line_of_any_length(exclusive: int) -> None:
+    """No line, of the data or of the sums of its rows, need be cut evenly."""
+    target, rng = Target("npu", avoid=frozenset({"CumSum"})), np.random.default_rng(exclusive)
+
+    def write(w: Writer, values: Sequence[ir.Value]) -> ir.Value:
+        ones = w.node("Cast", [values[0]], T.INT64, to=T.INT64.value)
+        axis = w.constant(np.array(-1))
+        return w.node("CumSum", [ones, axis], T.INT64, exclusive=exclusive)
+
+    for shape in (
+        [257],
+        [2, 509],
+        [4096],
+        [16384],
+        [16381],
+        [int(rng.integers(1, 20000))],
+        [70001],
+    ):
+        model = written({"m": ("bool", shape)}, "int64", write, target)
+        assert isinstance(model, onnx.ModelProto), shape
+        shares = rng.random(shape)
+        for mask in (shares < 0, shares < rng.random(), shares < 1):
+            sums = np.cumsum(mask, axis=-1) - (mask if exclusive else 0)
+            for fused in (True, False):
+                (counts,) = open_session(model, fused=fused).run(None, {"m": mask})
+                assert counts.tolist() == sums.tolist(), shape
+
+
 @pytest.mark.parametrize("avoid", ["Not", "Not Equal", "And", "Or", "Greater", "Less", "IsNaN"])
 def test_logic(avoid: str) -> None:
     target = Target("npu", avoid=frozenset(avoid.split()))

@@ -150,6 +150,27 @@ def test_opposite_nodes_of_the_same_axes_are_left_out(version: int) -> None:
     assert not model.graph.initializers
 
 
+@pytest.mark.parametrize("dtype", [ir.DataType.INT64, F])
+def test_a_where_of_integers_reads_what_a_not_reads(dtype: ir.DataType) -> None:
+    """Of floats, ONNX Runtime's Where loses the signs of zeros of its first operand only."""
+    model, w = writer_of()
+    x, _ = model.graph.inputs
+
+    def write() -> ir.Value:
+        same = w.node("Equal", [x, x], ir.DataType.BOOL)
+        ones, zeros = (w.constant(np.full(4, n, dtype.numpy()), dtype) for n in (1, 0))
+        no = w.node("Not", [same], ir.DataType.BOOL)
+        return w.node("Where", [no, ones, zeros], dtype)
+
+    with w.graph.at(model.graph[0]):
+        nodes = w.graph.commit(granted(w.fragment_of(write))).nodes
+    assert [node.op_type for node in nodes] == ["Equal", *["Not"] * (dtype == F), "Where"]
+    first = nodes[-1].inputs[1]
+    assert first is not None
+    assert first.const_value is not None
+    assert first.const_value.numpy()[0] == (dtype == F)
+
+
 def test_an_output_has_a_node_of_its_own() -> None:
     model, w = writer_of()
     x, _ = model.graph.inputs

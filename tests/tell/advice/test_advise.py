@@ -375,9 +375,9 @@ def test_what_was_not_tried_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not kept.ways
     (line,) = rest.lines()
     assert line.startswith("changes that were not tried (")
-    first, second, more = line.partition("): ")[2].split("; ")
-    assert "--assume 'a: nonnegative'" in (first, second)
-    assert re.fullmatch(r"and \d+ more", more)
+    told = line.partition("): ")[2].split("; ")
+    assert "--assume 'a: nonnegative'" in told
+    assert line == f"changes that were not tried ({len(told)}): {'; '.join(told)}"
 
 
 def windows(height: str, width: str) -> onnx.ModelProto:
@@ -573,3 +573,24 @@ def test_it_has_a_stage_of_its_own(
     assert main([*typed, "--no-advice"]) == 0
     assert told
     assert "trying what would help" not in {stage for stage, *_ in told}
+
+
+@pytest.mark.parametrize(
+    ("count", "wide", "told"),
+    [
+        ("500", "N,8", "4008*N elements (4 bytes each in float)"),
+        ("500", "K,8", "501*N or 4008*K elements, whichever is more (4 bytes each in float)"),
+        ("M", "N,8", "8*N + 8*"),  # of one command for all, and of that for the larger one alone
+    ],
+)
+def test_a_command_for_several_scatters_has_the_largest_of_their_prices(
+    count: str, wide: str, told: str
+) -> None:
+    add = 'ScatterElements <axis = 0, reduction = "add">'
+    text = f"""g (float[N] x, int64[{count}] i, float[{count}] u, float[{wide}] z,
+               int64[{count},8] j, float[{count},8] v)
+        => (float[N] y, float[{wide}] w) {{ y = {add} (x, i, u)  w = {add} (z, j, v) }}"""
+    found = advise(onnx.parser.parse_model(HEAD + text), target="standard")
+    priced = [(a.nodes, w.condition) for a in found for w in a.ways if "dense" in w.command]
+    assert priced[0][0] == ("y", "w")
+    assert all(condition.startswith(f"its largest tensor has {told}") for _, condition in priced)

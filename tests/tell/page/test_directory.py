@@ -65,5 +65,5 @@ def test_on_the_command_line(
     page.check()
     assert page.said.startswith("models: onnx-scatterx What became of 3 models models ")
     said = page.said.split("What would remove it", 1)[1]
-    assert "some.onnx --target 'coreml, add" in said  # other options were tried
+    assert "OUT.onnx --target 'coreml, add" in said  # other options were tried
     assert main([*arguments, "-q", "--report", str(folder / "r.html")]) == 0

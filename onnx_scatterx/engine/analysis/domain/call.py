@@ -152,6 +152,8 @@ class Scope:
     inputs of the model, too. ``also_read_as`` is the operator set of the model for a function of
     another one: ONNX Runtime inlines the function, and reads its nodes so.
     ``running`` are the nodes whose checks hold, since they run whenever the graph does.
+    ``noted`` are ranges of integers that whoever added a value to the graph has proven: they hold
+    whenever the original model runs.
     """
 
     opsets: Mapping[str, int]
@@ -163,6 +165,7 @@ class Scope:
     overridable: frozenset[ir.Value] = frozenset()
     also_read_as: int | None = None
     running: set[ir.Node] = dataclasses.field(default_factory=set)
+    noted: dict[ir.Value, tuple[float, float]] = dataclasses.field(default_factory=dict)
 
     def of(self, value: ir.Value | None) -> TensorValue:
         """Return the abstract value of a value: of one that is not known here, the type alone."""

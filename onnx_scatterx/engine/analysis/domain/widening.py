@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from operator import is_not
 
 import numpy as np
@@ -11,6 +12,7 @@ from onnx_scatterx.engine.analysis.domain.tensor import ElementOf, LongSize, Sha
 from onnx_scatterx.engine.budget import LIMITS, budget
 from onnx_scatterx.engine.terms import Facts, FloorDiv, Indicator, Term, coord, element, keeps, size
 
+ANY_NUMBER = (-math.inf, math.inf)
 _ASKED = 8  # elements of a long list: whether facts decide any of their cases
 
 
@@ -52,8 +54,18 @@ def has_negative_size(shape: Shape | None) -> bool:
     return any(d.constant is not None and d.constant < 0 for d in shape or ())
 
 
-def widened(value: ir.Value, tensor: TensorValue, token: object, facts: Facts) -> TensorValue:
-    """Give the elements of a tensor a symbol, if their term is unknown or too long."""
+def widened(
+    value: ir.Value,
+    tensor: TensorValue,
+    token: object,
+    facts: Facts,
+    within: tuple[float, float] = ANY_NUMBER,
+) -> TensorValue:
+    """Give the elements of a tensor a symbol, if their term is unknown or too long.
+
+    The elements are known to lie ``within`` a range, both ends included. Terms from which this does
+    not follow are given up for it.
+    """
     shape = tensor.shape
     if shape is None:
         return tensor
@@ -82,6 +94,8 @@ def widened(value: ir.Value, tensor: TensorValue, token: object, facts: Facts) -
                 for i, d in enumerate(shape)
             ]
         )
+    if within != ANY_NUMBER and not _lies(content, shape, within, facts):
+        content = None
     terms = [content] if isinstance(content, Term) else []
     if isinstance(content, np.ndarray) and content.dtype == object and tensor.is_integer:
         assert tensor.dtype is not None
@@ -99,9 +113,25 @@ def widened(value: ir.Value, tensor: TensorValue, token: object, facts: Facts) -
         low, high = _range(tensor.dtype)
         coords = [coord(d) for d in range(len(shape))]
         content = element(
-            ElementOf(token, value), coords, name=value.name or "?", low=low, high=high
+            ElementOf(token, value),
+            coords,
+            name=value.name or "?",
+            low=max(low, within[0]),
+            high=min(high, within[1]),
         )
     return TensorValue(tensor.dtype, shape, content)
+
+
+def _lies(
+    content: np.ndarray | Term | None, shape: Shape, within: tuple[float, float], facts: Facts
+) -> bool:
+    """Return whether elements are those of another tensor, or provably lie in a range."""
+    if isinstance(content, Term) and ElementOf.read_by(content.symbol) is not None:
+        return True
+    terms = content.ravel().tolist() if isinstance(content, np.ndarray) else [content]
+    inside = facts.assuming(extents=dict(enumerate(shape)))
+    ranges = [inside.interval(t) for t in terms if t is not None]
+    return all(within[0] <= low and high <= within[1] for low, high in ranges)
 
 
 def _simplified(terms: list[Term], facts: Facts) -> list[Term]:

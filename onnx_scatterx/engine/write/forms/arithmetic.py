@@ -2,6 +2,7 @@
 
 CumSum<exclusive=1>(x)   =   CumSum(x) - x
 CumSum(x)                =   x @ U,  U[i, j] = 1 where i <= j       along the last axis
+                         =   r @ U + CumSum<exclusive=1>(sums of the rows)      r = Reshape(x, rows)
 Mod(a, b)                =   r                                      if a is not negative, and b > 0
                          =   Where(r < 0, r + b, r)                 else, if b > 0
                              r = a - Div(a, b) * b, which Div rounds towards 0
@@ -18,6 +19,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx_ir as ir
@@ -28,11 +30,13 @@ from onnx_scatterx.engine.write.abstract_values import IndexOf
 from onnx_scatterx.engine.write.forms.casts import EXACT
 from onnx_scatterx.engine.write.forms.request import Request, bounds
 
+if TYPE_CHECKING:
+    from onnx_scatterx.engine.write.writer import Writer
+
 _INTEGERS = (ir.DataType.INT64, ir.DataType.INT32)
 _FLOAT = ir.DataType.FLOAT
-_LONGEST = 1 << 14  # elements of a line whose sums are products
-_TRIANGLES = 1 << 12  # elements of the triangles
-_TRIANGLE = 1 << 16  # of one that needs no other: fewer nodes, and 256 KiB at most
+_WIDEST = 1 << 8  # rows of a triangle, which has 256 KiB at most
+_ZEROS = 1 << 20  # elements of a constant of zeros
 
 
 def exclusive_sum(request: Request) -> ir.Value:
@@ -51,18 +55,34 @@ def exclusive_sum(request: Request) -> ir.Value:
 
 
 def sum_by_product(request: Request) -> ir.Value:
-    """Multiply by triangles of ones, if all sums are exact as floats.
-
-    A long line is cut into rows. A sum is the sum within its row plus the sum of all rows before.
-    """
+    """Multiply by triangles of ones, if all sums are exact as floats."""
     dtype, w = request.kind, request.writer
     shape, axis = request.shape(0), request.numbers(1)
     require(dtype in _INTEGERS and shape and _largest_sum(request) <= EXACT)
     require(axis[0] % len(shape) == len(shape) - 1, not request.attributes.get("reverse"))
-    rows = _rows(shape[-1])
-    require(0 not in shape)
+    require(0 not in shape, shape[-1] <= EXACT)
     require(*(request.takes(op, _FLOAT) for op in ("Cast", "MatMul", "Reshape", "Add")))
-    lines, row = math.prod(shape[:-1]), shape[-1] // rows
+    is_padded, size = False, shape[-1]
+    while size > 1:
+        row = _row(size)
+        is_padded, size = is_padded or size % row > 0, -(-size // row)
+    if is_padded:
+        require(*(request.takes(op, _FLOAT) for op in ("Concat", "Slice")))
+        require(math.prod(shape[:-1]) * _WIDEST <= _ZEROS)
+    first = 1 if request.attributes.get("exclusive") else 0
+    sums = _sums_of(w, request.cast(0, _FLOAT), shape, first)
+    return w.node("Cast", [sums], dtype, to=dtype.value)
+
+
+def _sums_of(w: Writer, x: ir.Value, shape: tuple[int, ...], first: int) -> ir.Value:
+    """Write the sums of floats along the last axis; ``first`` is 1 if they are exclusive.
+
+    A long line is cut into rows, the last one with zeros behind. A sum is the sum within its row
+    plus the sum of all rows before, which are a shorter line.
+    """
+    lines, size, row = math.prod(shape[:-1]), shape[-1], _row(shape[-1])
+    rows = -(-size // row)
+    zeros = rows * row - size
 
     def times(x: ir.Value, by: np.ndarray) -> ir.Value:
         return w.node("MatMul", [x, w.constant(by.astype(np.float32), _FLOAT)], _FLOAT)
@@ -70,28 +90,36 @@ def sum_by_product(request: Request) -> ir.Value:
     def shaped(x: ir.Value, *sizes: int) -> ir.Value:
         return w.node("Reshape", [x, w.constant(list(sizes))], _FLOAT)
 
-    x = request.cast(0, _FLOAT)
+    if zeros:
+        behind = np.zeros((*shape[:-1], zeros), np.float32)
+        x = w.concat([x, w.constant(behind, _FLOAT)], _FLOAT, len(shape) - 1)
     is_flat = rows > 1 or len(shape) == 1
     x = shaped(x, lines, rows, row) if is_flat else x
-    first = 1 if request.attributes.get("exclusive") else 0
     sums = times(x, np.triu(np.ones((row, row)), first))
     if rows > 1:
         totals = shaped(times(x, np.ones((row, 1))), lines, 1, rows)
-        before = times(totals, np.triu(np.ones((rows, rows)), 1))
+        before = _sums_of(w, totals, (lines, 1, rows), 1)
         sums = w.node("Add", [sums, shaped(before, lines, rows, 1)], _FLOAT)
-    sums = shaped(sums, *shape) if is_flat else sums
-    return w.node("Cast", [sums], dtype, to=dtype.value)
+    sums = shaped(sums, *shape[:-1], rows * row) if is_flat else sums
+    if zeros:
+        sums = w.slice(sums, _FLOAT, [len(shape) - 1], [0], [size], [1])
+    return sums
 
 
-def _rows(size: int) -> int:
-    """Return into how many rows a line is cut so that the triangles are small."""
-    require(0 < size <= _LONGEST)
-    if size * size <= _TRIANGLE:
-        return 1
-    cuts = [r for r in range(1, size + 1) if size % r == 0]
-    best = min(cuts, key=lambda r: r * r + (size // r) ** 2)
-    require(best * best + (size // best) ** 2 <= _TRIANGLES)
-    return best
+def _row(size: int) -> int:
+    """Return how long the rows of a line are, so that the triangles are small.
+
+    Rows that divide the line need no zeros behind.
+    """
+    if size <= _WIDEST:
+        return size
+    exact = [
+        row
+        for row in range(1, _WIDEST + 1)
+        if size % row == 0 and (size // row <= _WIDEST or 2 * row > _WIDEST)
+    ]
+    most = min(math.isqrt(size - 1) + 1, _WIDEST)
+    return min(exact, key=lambda row: row * row + (size // row) ** 2, default=most)
 
 
 def _largest_sum(request: Request) -> int:
