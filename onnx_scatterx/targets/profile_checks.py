@@ -187,6 +187,10 @@ def _check(content: Mapping[str, Any], kinds: Mapping[str, type], prefix: str) -
     for key, value in content.items():
         if key not in kinds:
             shown = reprlib.repr(prefix + key)
+            if not prefix and key in _LIMITS:
+                names = ("types", "no_types") if key in ("types", "no_types") else (key,)
+                there = " or ".join(f"limits.OPERATOR.{name}" for name in names)
+                raise ScatterXError(f"unknown key {shown}; an operator has it: {there}")
             near = did_you_mean(key, kinds)
             known = near or f"; there may be {', '.join(kinds)}"
             raise ScatterXError(f"unknown key {shown}{known}")

@@ -171,6 +171,11 @@ def test_steps_that_a_profile_takes(tmp_path: Path, limit: str, refused: list[in
         ('name = "a"\ndense_limit = 9', "dense_limit says how large .*; say dense = true too"),
         ('name = "a"\nbase = "qnn"', "base is scatterx or standard or ort-cpu, not 'qnn'"),
         ('name = "a"\nzzz = 1', "unknown key 'zzz'; there may be name, description"),
+        (
+            'name = "a"\ntypes = ["float"]',
+            "'types'; an operator has it: limits.OPERATOR.types or limits.OPERATOR.no_types",
+        ),
+        ('name = "a"\nsteps = false', "an operator has it: limits.OPERATOR.steps"),
         ('name = "a"\navoid = ["Nonzero"]', "not an ONNX operator; did you mean NonZero"),
         ('name = "a"\navoid = ["Pad"]\noperators = ["Pad"]', "operators .* or avoid, not both"),
         ('name = "a"\nadd = ["Pad"]', "add changes the profile that this one extends"),
