@@ -283,7 +283,7 @@ def test_models_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing is rewritten: an operator set that is too new is refused, and no option rewrites."""
     command = ["inspect", str(BOX), "--as-is", "--target"]
     assert main([*command, "standard, max_opset = 17"]) == 0  # without --strict
-    assert "operator set 18, and standard, max_opset = 17 takes 17" in capsys.readouterr().out
+    assert "operator set 18, and standard takes 17" in capsys.readouterr().out
     assert main(["inspect", str(TAKEN), *command[1:], "rknn", "--strict"]) == 1
     out, err = capsys.readouterr()
     assert out.startswith(
