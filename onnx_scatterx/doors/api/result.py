@@ -37,7 +37,8 @@ class Result(Generic[ModelT]):
 
     def __repr__(self) -> str:  # short, because a notebook asks for it beside the HTML
         source = "" if self.source_path is None else f", from {str(self.source_path)!r}"
-        return f"<Result: {self.report.summary()}, target {self.report.target!r}{source}>"
+        target = ", ".join(filter(None, (self.report.target, self.report.target_keys)))
+        return f"<Result: {self.report.summary()}, target {target!r}{source}>"
 
     def __str__(self) -> str:
         return str(self.report)

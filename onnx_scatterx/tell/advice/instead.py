@@ -11,11 +11,11 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import ElementOf, Scope, Shape
 from onnx_scatterx.engine.lift import Scatter
+from onnx_scatterx.operators import described
 from onnx_scatterx.tell.builder import NodeRecord
 from onnx_scatterx.tell.entries import ScatterReport
 from onnx_scatterx.text import Reason, Recipe, recipe
 
-_THROUGH = {"Reshape", "Slice", "Cast", "Squeeze", "Unsqueeze", "Identity", "Flatten", "Transpose"}
 _STEPS = 16  # nodes above the updates
 
 
@@ -51,7 +51,7 @@ def _is_repeated(updates: ir.Value | None, scope: Scope) -> bool:
                 return False
             if len(row) < len(wide) or (row and row[0].constant == 1):
                 return True
-        elif node.op_type not in _THROUGH:
+        elif tuple(described(node).moves) != (0,):
             return False
         updates = node.inputs[0]
     return False
