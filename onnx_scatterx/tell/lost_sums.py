@@ -20,14 +20,13 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from onnx_scatterx.graphs import all_nodes, attribute_of
-from onnx_scatterx.text import RECIPES
 
 _LOST = "onnx_scatterx.lost_sum"
 _DYNAMO = "pkg.torch."  # keys of the metadata of nodes that dynamo=True writes
 _OPERATORS = ("namespace", "pkg.torch.onnx.fx_node")  # those that name the operator of PyTorch
 _REMEDY = "export with dynamo=True, or write scatter_add"
 _SURE = f"TorchScript writes index_add so, and loses the sums of such updates: {_REMEDY}"
-_MEANS = f'PyTorch writes scatter_reduce with "mean" so, and loses the means: {RECIPES["mean"]}'
+_MEANS = 'PyTorch writes scatter_reduce with "mean" so, and loses the means'
 _MAYBE = f"if the module adds such updates up, the export has lost their sums: {_REMEDY}"
 
 
@@ -54,7 +53,11 @@ def _of_dynamo(node: ir.Node) -> str:
     All other reductions of `scatter_reduce` have one in ONNX.
     """
     told = (node.metadata_props.get(key, "") for key in _OPERATORS)
-    return _MEANS if any("aten.scatter_reduce" in each for each in told) else ""
+    if not any("aten.scatter_reduce" in each for each in told):
+        return ""
+    from onnx_scatterx.text import RECIPES
+
+    return f"{_MEANS}: {RECIPES['mean']}"
 
 
 def _of_torchscript(node: ir.Node) -> str:

@@ -135,7 +135,7 @@ class Report(ShownInTables):
         behind += " zeros packed"
         return {
             "schema": SCHEMA,
-            "target": self.whole_target,
+            "target": ", ".join(filter(None, (self.target, self.target_keys))),
             **plain_fields(self, "planned"),
             "strict_met": not self.unmet(True) if self.has_profile else None,
             **plain_fields(self, "scatters removed native by_standard"),
@@ -154,11 +154,6 @@ class Report(ShownInTables):
         if verification is not None:
             content["verification"] = verification.to_dict()
         return as_json(content)
-
-    @property
-    def whole_target(self) -> str:
-        """The name of the target, and the keys that follow it."""
-        return ", ".join(filter(None, (self.target, self.target_keys)))
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ class Result(Generic[ModelT]):
 
     def __repr__(self) -> str:  # short, because a notebook asks for it beside the HTML
         source = "" if self.source_path is None else f", from {str(self.source_path)!r}"
-        return f"<Result: {self.report.summary()}, target {self.report.whole_target!r}{source}>"
+        return f"<Result: {self.report.summary()}, target {self.report.target!r}{source}>"
 
     def __str__(self) -> str:
         return str(self.report)
