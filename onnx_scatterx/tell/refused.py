@@ -60,9 +60,11 @@ def left_lines(report: Report) -> list[str]:
 def lacked_lines(report: Report) -> list[str]:
     """Return in a line how to say that the target has the operators that it lacks, if any are left.
 
-    A profile may be wrong, and nothing else helps if no form of a node is known.
+    A profile may be wrong, and nothing else helps if no form of a node is known. No line if the
+    model runs on no input.
     """
-    if report.left is None and report.to_fix:
+    is_fatal = any(advice.is_fatal for advice in report.advice)
+    if is_fatal or (report.left is None and report.to_fix):
         return []
     left = report.violations if report.left is None else report.left
     start = f"{report.target} takes no "
