@@ -53,8 +53,7 @@ def screen(
     fatal = [line for a in report.advice if a.is_fatal for line in a.lines()]
     ending = [outcome(report)] if is_written and (report.entries or report.has_profile) else []
     told = _advised([a for a in report.advice if a.has_action], whole)
-    if report.left is not None:  # else advice was not asked for
-        told += [f"  {line}" for line in lacked_lines(report)]
+    told += [f"  {line}" for line in lacked_lines(report)]
     idle = [a for a in report.advice if not a.has_action and not a.is_fatal]
     rest = [a for a in idle if whole or not a.is_idle]
     facts = [line.removeprefix("  ") for line in _advised(rest, whole)]
