@@ -134,7 +134,7 @@ def test_vendors_have_targets() -> None:
 COMPLETED = {
     "onnx-scatterx opt": {"optimize"},
     "onnx-scatterx inspect m.onnx --eff": {"--effort"},
-    "onnx-scatterx inspect m.onnx --target rk": {"rknn"},
+    "onnx-scatterx inspect m.onnx --target rk": {"rk3588", "rknn"},
     "onnx-scatterx inspect m.onnx --target qual": {"qualcomm"},
     "onnx-scatterx inspect m.onnx --target Qual": {"Qualcomm"},
     "onnx-scatterx inspect ": {"m.onnx"},

@@ -13,6 +13,7 @@ from tests.files.fuzz_files.cases import Case
 from tests.helpers.isolation import Ended
 
 _STATUSES = (0, 1, 2)
+_OURS = "onnx-scatterx: "
 
 
 def faults(case: Case, ended: Ended, directory: Path) -> Iterator[str]:
@@ -20,9 +21,10 @@ def faults(case: Case, ended: Ended, directory: Path) -> Iterator[str]:
     if ended.status not in _STATUSES:
         yield f"status {ended.status}"
     lines = ended.err.splitlines()
-    if len(lines) != (ended.status != 0):
+    named = {line.removeprefix(_OURS).partition(": ")[0] for line in lines}
+    if bool(lines) != (ended.status != 0) or len(named) < len(lines):  # one for each model
         yield f"{len(lines)} lines on stderr"
-    elif lines and not lines[0].startswith("onnx-scatterx: "):
+    elif not all(line.startswith(_OURS) for line in lines):
         yield "a line that is not ours"
     if "this is a bug" in ended.err or "Traceback" in ended.err:
         yield "a bug"

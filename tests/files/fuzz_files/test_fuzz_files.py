@@ -47,6 +47,7 @@ GOOD = Ended(2, "", "onnx-scatterx: m.onnx: no such file\n", 0.1)
         (Ended(0, "", GOOD.err, 0.1), "1 lines on stderr"),
         (Ended(2, "", "", 0.1), "0 lines on stderr"),
         (Ended(2, "", GOOD.err * 2, 0.1), "2 lines on stderr"),
+        (Ended(2, "", GOOD.err + GOOD.err.replace("m.", "n."), 0.1), None),  # of two models
         (Ended(2, "", "[W:onnxruntime] model.cc\n", 0.1), "a line that is not ours"),
         (Ended(2, "", "onnx-scatterx: this is a bug\n", 0.1), "a bug"),
         (Ended(-11, "", "onnx-scatterx: \n", 0.1), "status -11"),
