@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.tell.advice.search import Search
 
 _REASONS = 4  # why other nodes are refused, in one line
+_FEW = 2  # of what would be left out: so many are told after all
 
 
 class _Commands:
@@ -120,8 +121,9 @@ def about_refused(search: Search, base: Command, again: Again) -> Iterator[Advic
     commands = _Commands(search, base, again)
     found = grouped((commands.of(search.ways.get(key, ())), key) for key in search.refused)
     for ways, keys in found.items():
-        told = [refused_text(*key, search.refused[key]) for key in keys[:_REASONS]]
-        told += [f"and {len(keys) - _REASONS} more reasons"] if len(keys) > _REASONS else []
+        shown = len(keys) if len(keys) <= _REASONS + _FEW else _REASONS
+        told = [refused_text(*key, search.refused[key]) for key in keys[:shown]]
+        told += [f"and {len(keys) - shown} more reasons"] if len(keys) > shown else []
         nodes = dict.fromkeys(node for key in keys for node in search.refused[key])
         missing = "a compiler that takes this"
         yield Advice(tuple(nodes), "; ".join(told), missing, ways, is_violation=True)

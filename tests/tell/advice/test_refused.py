@@ -248,3 +248,13 @@ def test_what_remains_is_said_of_the_target_of_the_command() -> None:
     assert f"no violation of {changed} remains after the command above" in lines
     assert len([line for line in lines if "operators = [" in line and "--target" not in line]) == 1
     assert report.to_dict()["target"] == target
+
+
+@pytest.mark.parametrize(("count", "end"), [(6, "takes no Floor"), (7, "and 3 more reasons")])
+def test_few_reasons_are_told_whole(count: int, end: str) -> None:
+    """Two more take no more room than the words that leave them out."""
+    ops = ["Neg", "Exp", "Sin", "Cos", "Erf", "Floor", "Ceil"][:count]
+    nodes = "".join(f"{'abcdefg'[i]} = {op} (x) " for i, op in enumerate(ops))
+    text = f"g (float[2] x) => ({', '.join('abcdefg'[:count])}) {{ {nodes}}}"
+    (advice,) = advise(model_of(text), target=f"standard, avoid = {ops}")
+    assert advice.why.endswith(end)
