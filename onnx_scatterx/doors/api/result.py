@@ -92,5 +92,7 @@ class TargetError(ScatterXError):
 def raise_unmet(result: Result[Any], strict: Strict) -> None:
     """Raise TargetError if a result does not meet ``strict``."""
     if lines := result.report.unmet(strict):
-        told = "; ".join(map(str.strip, lines)).replace(":; ", ": ")
+        told = ""
+        for line in map(str.strip, lines):  # a line that ends with a colon begins a list
+            told += line if not told else f" {line}" if told.endswith(":") else f"; {line}"
         raise TargetError(told, result)

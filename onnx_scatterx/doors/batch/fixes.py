@@ -64,5 +64,5 @@ def leave_out_at_numbers(asked: Inquiry) -> tuple[str, ...]:
         return ()
     lacking = leave_out(asked)
     for name in lacking:
-        LOG.warning("--fix: the model has no %r, and all its sizes are numbers already", name)
+        LOG.warning("--fix: the model has no %r, since all its sizes are numbers", name)
     return lacking

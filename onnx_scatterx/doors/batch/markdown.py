@@ -98,7 +98,7 @@ def _joined(cells: Iterable[str]) -> str:
 
 
 def _cell(text: str) -> str:
-    r"""Return a text for a cell: it ends no cell, and is no markup.
+    r"""Return a text in which nothing is read as Markdown, such as the end of a cell.
 
     >>> print(_cell("<b> | *"))
     \<b\> \| \*

@@ -235,7 +235,7 @@ def reject_quiet(args: argparse.Namespace) -> None:
 
 
 def read_target(args: argparse.Namespace) -> None:
-    """Read the target, and what is asked for; raise an error if an option has no effect with it."""
+    """Read the target and the gate; raise an error if an option has no effect with this target."""
     from onnx_scatterx.doors.batch.gate import Gate
     from onnx_scatterx.targets import target_of
 

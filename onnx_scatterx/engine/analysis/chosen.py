@@ -3,7 +3,7 @@
 A promise about a value, or about its comparison with a number, holds for every mask that is the
 same: one that has the same elements by their terms, the complement, a comparison of the same value
 with the same number, and what nodes make of such a mask that change neither which elements are 0
-nor their order. An Expand that repeats each element as often has as many times more of them.
+nor their order. An Expand that repeats each element k times has k times as many of them.
 
     mask: exactly n               Not(mask)            exactly size - n
     ids == 7: exactly n           Equal(ids, 7)        exactly n

@@ -240,7 +240,7 @@ class Fragment:
     def undone(
         self, op: str, inputs: Sequence[ir.Value | None], attributes: Attributes
     ) -> ir.Value | None:
-        """Return what a node gives that undoes the one before it: what that one reads, or None."""
+        """Return what the node before reads, if a node undoes it, as Squeeze undoes Unsqueeze."""
         before = self.by_output.get(inputs[0]) if op in _OPPOSITE and inputs[0] else None
         if before is None or before.op != _OPPOSITE[op]:
             return None
@@ -250,7 +250,7 @@ class Fragment:
     def without_not(
         self, op: str, inputs: Sequence[ir.Value | None], dtype: ir.DataType | None
     ) -> Sequence[ir.Value | None] | None:
-        """Return what a Where reads that does without the Not before it, or None.
+        """Return the inputs of an equal Where that reads what the Not before it reads, or None.
 
         Of floats it stays: ONNX Runtime's Where loses the sign of a zero of one operand only.
         """

@@ -193,7 +193,7 @@ def test_a_name_that_a_model_of_numbers_lacks(
     assert main(["inspect", path, "--json", "--fix", "batch=1"]) == 0
     out, err = capsys.readouterr()
     assert json.loads(out)["fix_left_out"] == ["batch"]
-    said = "--fix: the model has no 'batch', and all its sizes are numbers already\n"
+    said = "--fix: the model has no 'batch', since all its sizes are numbers\n"
     assert err == f"onnx-scatterx: {said}"
     for fix in "x:3", "x=2":
         assert main(["optimize", path, "-o", str(tmp_path / "o.onnx"), "--fix", fix]) == 2
