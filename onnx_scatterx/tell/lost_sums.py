@@ -10,9 +10,9 @@ With dynamo=True, a `scatter_reduce` of "mean" is written so:
     x.scatter_reduce(0, i, u, "mean")    ScatterElements(x, i, u)
 
 The scatter has no reduction. If several updates go to one element, ONNX keeps one of them, whereas
-the module adds them up. The nodes of TorchScript do not prove what the module does: somebody may have
-written them by hand, and constants may have taken the place of some. So this is a hint, and the
-result computes what the file says. With dynamo=True, each node names its operator of PyTorch.
+the module adds them up. The nodes of TorchScript do not prove what the module does: somebody may
+have written them by hand, and constants may have taken the place of some. So this is a hint, and
+the result computes what the file says. With dynamo=True, a node names its operator of PyTorch.
 """
 
 from __future__ import annotations
