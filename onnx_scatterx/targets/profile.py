@@ -83,7 +83,7 @@ from onnx_scatterx.targets.faults import Fault
 from onnx_scatterx.targets.limits import NO_LIMITS, OperatorLimits, SlowUse
 from onnx_scatterx.targets.profile_checks import check_profile
 from onnx_scatterx.targets.refused_use import RefusedUse
-from onnx_scatterx.targets.target import Target
+from onnx_scatterx.targets.target import NEW, Target
 
 DENSE_LIMIT = 1 << 24  # elements, if a profile allows dense forms without a limit
 _COPIED = (
@@ -143,7 +143,7 @@ def target_from(
     if "base" in content and "extends" in content:
         base = _base(content["base"], bases)
         target = dataclasses.replace(target, extra=base.extra, prefers_scatter=base.prefers_scatter)
-    extra = target.extra - {"TensorScatter"}
+    extra = (target.extra - {"TensorScatter"}) | (more & NEW)
     if content.get("tensor_scatter", "TensorScatter" in target.extra):
         extra |= {"TensorScatter"}
     limits = dict(target.limits)
