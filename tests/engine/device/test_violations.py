@@ -172,3 +172,28 @@ def test_the_operator_that_is_lacked(keys: str, node: str, lacked: list[str | No
     names = [name for name in lacked if name is not None]
     added = target_of(f"standard, {keys}, add = {names}")
     assert not any(v.lacked for v in violations(model, added))
+
+
+@pytest.mark.parametrize(
+    ("keys", "nodes", "found"),
+    [
+        ('types = ["float"]', "e = Add (x, x)  y = Neg (e)", []),
+        ('types = ["int32"]', "y = Neg (x)", ["y: Neg of float"]),
+        ('no_types = ["double"]', "y = Cast <to = 11> (x)", ["y: Cast that gives double"]),
+        ('no_types = ["int64"]', "y = Cast <to = 7> (x)", ["y: Cast that gives int64"]),
+        ('no_types = ["int64"]', "e = Shape (x)  y = ConstantOfShape (e)", []),  # of floats
+        ('no_types = ["int64"]', "e = Shape (x)  y = Add (e, e)", ["y: Add of int64"]),
+        ('no_types = ["int64"]', "y = Slice (x, two, one)", []),  # bounds are no data
+        ('no_types = ["int64"]', "i = NonZero (x)  y = Gather (x, i)", []),  # nor are indices
+        ('no_types = ["bool"]', "e = Equal (x, x)  y = Not (e)", ["y: Not of bool"]),
+        ('types = ["float"], avoid = ["Neg"]', "e = Cast <to = 7> (x)  y = Neg (e)", None),
+    ],
+)
+def test_types_that_a_target_lacks(keys: str, nodes: str, found: list[str] | None) -> None:
+    text = f"""g (float[N] x) => (y) {{
+        two = Constant <value_ints = [2]> ()  one = Constant <value_ints = [1]> ()  {nodes} }}"""
+    model = ir.from_proto(parse(text))
+    wrong = violations(model, target_of(f"standard, {keys}"))
+    if found is None:
+        found = ["e: Cast that gives int64", "y: Neg"]
+    assert [f"{v.node}: {v.why.removeprefix('standard takes no ')}" for v in wrong] == found
