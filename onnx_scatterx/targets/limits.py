@@ -66,6 +66,18 @@ class OperatorLimits:
     slow: bool | SlowUse = False
     refused: tuple[RefusedUse, ...] = ()
 
+    def narrowed(self, types: frozenset[str] | None, no_types: frozenset[str]) -> OperatorLimits:
+        """Return these limits for a target that has these types only, and none of those.
+
+        >>> limits = OperatorLimits(types=frozenset({"float", "int64"}))
+        >>> limits.narrowed(frozenset({"float", "bool"}), frozenset()).types
+        frozenset({'float'})
+        """
+        if types is not None and self.types is not None:
+            types &= self.types
+        both = self.types if types is None else types
+        return dataclasses.replace(self, types=both, no_types=self.no_types | no_types)
+
     def takes_type(self, dtype: ir.DataType) -> bool:
         """Return whether data of an element type is taken."""
         name = dtype.name.lower()

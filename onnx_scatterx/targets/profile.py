@@ -14,6 +14,8 @@
     operators = ["Add", "Concat", ...]     # or all those that it has
     misread = ["Mod"]                      # not refused where it lacks these, but wrong
     tensor_scatter = false                 # whether it has TensorScatter (operator set 24)
+    no_types = ["int64"]                   # element types that it lacks, whatever the operator;
+                                           # or types = [...]: only these
     max_rank = 5                           # the most dims of a tensor
     max_opset = 19                         # the newest operator set that it reads
     static_only = true                     # all sizes must be numbers
@@ -83,7 +85,7 @@ from onnx_scatterx.targets.faults import Fault
 from onnx_scatterx.targets.limits import NO_LIMITS, OperatorLimits, SlowUse
 from onnx_scatterx.targets.profile_checks import check_profile
 from onnx_scatterx.targets.refused_use import RefusedUse
-from onnx_scatterx.targets.target import Target
+from onnx_scatterx.targets.target import NEW, Target
 
 DENSE_LIMIT = 1 << 24  # elements, if a profile allows dense forms without a limit
 _COPIED = (
@@ -130,8 +132,9 @@ def target_from(
     changes: dict[str, Any] = {key: content[key] for key in _COPIED if key in content}
     if "operators" in content:
         changes |= {"operators": frozenset(content["operators"]), "avoid": frozenset()}
-    if "misread" in content:
-        changes["misread"] = frozenset(content["misread"])
+    for key in ("misread", "types", "no_types"):
+        if key in content:
+            changes[key] = frozenset(content[key])
     if "faults" in content:
         changes["faults"] = tuple(Fault(**fault) for fault in content["faults"])
     if "avoid" in content:
@@ -143,7 +146,7 @@ def target_from(
     if "base" in content and "extends" in content:
         base = _base(content["base"], bases)
         target = dataclasses.replace(target, extra=base.extra, prefers_scatter=base.prefers_scatter)
-    extra = target.extra - {"TensorScatter"}
+    extra = (target.extra - {"TensorScatter"}) | (more & NEW)
     if content.get("tensor_scatter", "TensorScatter" in target.extra):
         extra |= {"TensorScatter"}
     limits = dict(target.limits)

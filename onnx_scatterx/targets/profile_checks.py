@@ -41,6 +41,8 @@ PROFILE_KEYS: dict[str, type] = {
     "avoid": list,
     "operators": list,
     "misread": list,
+    "types": list,
+    "no_types": list,
     "tensor_scatter": bool,
     "max_rank": int,
     "max_opset": int,
@@ -99,6 +101,8 @@ def check_profile(content: Mapping[str, Any]) -> None:
             raise ScatterXError(f"{key} changes the profile that this one extends; say extends too")
     for op_type in sorted({*content.get("add", [])}.intersection(content.get("remove", []))):
         raise ScatterXError(f"add and remove both have {op_type}; say which is meant")
+    for key in ("types", "no_types"):
+        _check_types(content.get(key, []), key)
     _check_faults(content.get("faults", []))
     for op_type, limits in content.get("limits", {}).items():
         _check_operators([op_type], "limits")
@@ -188,9 +192,9 @@ def _check(content: Mapping[str, Any], kinds: Mapping[str, type], prefix: str) -
         if key not in kinds:
             shown = reprlib.repr(prefix + key)
             if not prefix and key in _LIMITS:
-                names = ("types", "no_types") if key in ("types", "no_types") else (key,)
-                there = " or ".join(f"limits.OPERATOR.{name}" for name in names)
-                raise ScatterXError(f"unknown key {shown}; an operator has it: {there}")
+                raise ScatterXError(
+                    f"unknown key {shown}; an operator has it: limits.OPERATOR.{key}"
+                )
             near = did_you_mean(key, kinds)
             known = near or f"; there may be {', '.join(kinds)}"
             raise ScatterXError(f"unknown key {shown}{known}")

@@ -7,7 +7,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.compare.result import Verification
-from onnx_scatterx.engine.device.violations import Violation
+from onnx_scatterx.engine.device.violation import Violation
 from onnx_scatterx.targets.catalogue import all_targets
 from onnx_scatterx.tell.kept_advice import Advice, Way
 from onnx_scatterx.tell.outcome import outcome

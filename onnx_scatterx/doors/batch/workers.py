@@ -17,7 +17,7 @@ from onnx_scatterx.doors.batch.pool import run_tasks
 from onnx_scatterx.doors.batch.summary import ModelOutcome, failed_outcome
 from onnx_scatterx.errors import ScatterXError, one_line
 from onnx_scatterx.files import Files, Writing, note_read, recorded
-from onnx_scatterx.options import check_words
+from onnx_scatterx.options import Strict, check_words
 from onnx_scatterx.processes import NoReply, clear
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Task:
     Without an ``output``, the model is only inspected. With ``external_data``, the weights are
     written beside the output. ``limit`` is how many seconds the task may take. ``read`` are files
     that any task reads: this task must not overwrite them. With ``advice``, the report says what to
-    do next.
+    do next, by commands that ask for ``strict``.
     """
 
     source: Path
@@ -45,6 +45,7 @@ class Task:
     read: Files = field(default_factory=dict)
     advice: bool = False
     external_data: bool = False
+    strict: Strict = False
 
 
 Events = Generator[Task | ModelOutcome, None, None]
@@ -183,7 +184,7 @@ def _command(task: Task, report: Report) -> Command:
     words = tuple(word for option in options for word in shlex.split(option))
     said = task.verify or {}
     named = {name: said[name] for name in _CHECKS if name in said}
-    checks = check_words(verify=task.verify is not None, **named)
+    checks = check_words(strict=task.strict, verify=task.verify is not None, **named)
     return Command(str(task.source), "OUT.onnx", task.options["target"].text, words, checks)
 
 

@@ -36,9 +36,9 @@ def add(
     >>> command = argparse.ArgumentParser(prog="x", add_help=False)
     >>> add(command, "--jobs N", "processes", int)
     >>> add(command, "--json", "print JSON")
-    >>> print(command.format_usage(), command.parse_args(["--jobs", "2"]))
+    >>> print(command.format_usage(), command.parse_args(["--json"]))
     usage: x [--jobs N] [--json]
-     Namespace(jobs=2, json=False)
+     Namespace(jobs=None, json=True)
     """
     flags = [word for word in spec.split() if word.startswith("-")]
     metavar = " ".join(word for word in spec.split() if word not in flags)

@@ -63,6 +63,8 @@ def _rows(target: Target) -> Iterator[tuple[str, str]]:
     yield "operators", _operators(target)
     for op_type, limits in sorted(target.limits.items()):
         yield "limit", f"{op_type}: {'; '.join(_limits(limits))}"
+    if types := [*_types(target)]:
+        yield "types", "; ".join(types)
     if target.misread:
         names = ", ".join(sorted(target.misread))
         yield "misread", f"wrong results, and no error, beyond the limits: {names}"
@@ -87,11 +89,15 @@ def _operators(target: Target) -> str:
     return "all standard operators"
 
 
-def _limits(limits: OperatorLimits) -> Iterable[str]:
+def _types(limits: OperatorLimits | Target) -> Iterable[str]:
     if limits.types is not None:
         yield f"only of {', '.join(sorted(limits.types))}"
     if limits.no_types:
         yield f"not of {', '.join(sorted(limits.no_types))}"
+
+
+def _limits(limits: OperatorLimits) -> Iterable[str]:
+    yield from _types(limits)
     if limits.max_rank is not None:
         yield f"at most {limits.max_rank} dims"
     if limits.most is not None:

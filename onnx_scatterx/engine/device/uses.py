@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
+import onnx.defs
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import ElementOf, Scope, TensorValue, size_name
@@ -41,9 +43,13 @@ class Use:
 
     @property
     def data(self) -> TensorValue | None:
-        """The input whose element type counts: of Where the second, else the first."""
-        index = next(iter(OPERATORS[self.op_type].moves), 0)
-        if index < len(self.inputs):
+        """The input whose element type counts: of Where the second, else the first.
+
+        ConstantOfShape reads a shape, which are no data: the type of its output counts.
+        """
+        row = OPERATORS[self.op_type]
+        index = next(iter(row.moves), 0)
+        if index < len(self.inputs) and index not in row.sizes:
             return self.inputs[index]
         return self.outputs[0] if self.outputs else None
 
@@ -107,6 +113,17 @@ class Use:
         limits = target.limits_of(self.op_type)
         if limits is not NO_LIMITS:  # most operators have none
             yield from _beyond(limits, self)
+            made = self.outputs[0].dtype if self.outputs else None
+            if made is None or made == self.dtype or target.has_type(made):
+                return
+            if not _gives_one_type(self.op_type):
+                yield f"{self.op_type} that gives {made.name.lower()}"
+
+
+@cache
+def _gives_one_type(op_type: str) -> bool:
+    """Return whether ONNX allows one element type of the result only: int64 of a Shape."""
+    return onnx.defs.has(op_type) and len(onnx.defs.get_schema(op_type).outputs[0].types) == 1
 
 
 def is_lacked(node: ir.Node, target: Target) -> bool:

@@ -247,20 +247,6 @@ class Fragment:
         same = list(before.inputs[1:]) == list(inputs[1:])
         return before.inputs[0] if same and before.attributes == attributes else None
 
-    def without_not(
-        self, op: str, inputs: Sequence[ir.Value | None], dtype: ir.DataType | None
-    ) -> Sequence[ir.Value | None] | None:
-        """Return the inputs of an equal Where that reads what the Not before it reads, or None.
-
-        Of floats it stays: ONNX Runtime's Where loses the sign of a zero of one operand only.
-        """
-        before = self.by_output.get(inputs[0]) if op == "Where" and inputs[0] else None
-        if before is None or before.op != "Not" or before.node is not None:
-            return None
-        if dtype is None or not (dtype.is_integer() or dtype == ir.DataType.BOOL):
-            return None
-        return before.inputs[0], inputs[2], inputs[1]
-
     def drop_unread(self) -> None:
         """Remove nodes and constants that the result does not need.
 

@@ -20,7 +20,7 @@ from onnx_scatterx.doors.batch.gate import Gate
 from onnx_scatterx.doors.batch.summary import ModelOutcome, Summary
 from onnx_scatterx.doors.batch.workers import Task, failed
 from onnx_scatterx.doors.cli import main
-from onnx_scatterx.engine.device.violations import Violation
+from onnx_scatterx.engine.device.violation import Violation
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.tell.inquiry import Inquiry, Optimized
 from onnx_scatterx.tell.report import Report

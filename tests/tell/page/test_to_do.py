@@ -6,7 +6,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.compare.result import Verification
-from onnx_scatterx.engine.device.violations import Violation
+from onnx_scatterx.engine.device.violation import Violation
 from onnx_scatterx.tell.entries import Action
 from onnx_scatterx.tell.kept_advice import Advice, Way
 from onnx_scatterx.tell.outcome import outcome
@@ -16,7 +16,7 @@ from tests.helpers.html import Page
 from tests.helpers.many_scatters import many_scatters
 
 NPU = Report("npu", (), 9, 5, has_profile=True)
-LACKS = (Violation("a", "Erf", "main", "npu takes no Erf"),)
+LACKS = (Violation("a", "Erf", "main", "npu takes no Erf", lacked="Erf"),)
 ADDED = Task("if npu takes Erf after all: --target 'npu, add = [\"Erf\"]'")
 HOSTED = (Violation("a", "Erf", "main", "npu runs Erf on its host", on_host=True),)
 WAY = Way("onnx-scatterx optimize m.onnx -o o.onnx --fix N=4", "or your own number")

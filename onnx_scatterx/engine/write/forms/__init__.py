@@ -69,6 +69,7 @@ _REDUCES = ("axes", "keepdims", "noop_with_empty_axes")
 
 FORMS: dict[str, Forms] = {
     **dict.fromkeys(("And", "Or"), _forms(2, arithmetic.on_numbers)),
+    "Clip": _forms(3, last=[extremes.by_bounds]),
     "CumSum": _forms(
         2,
         arithmetic.exclusive_sum,
@@ -109,7 +110,7 @@ FORMS: dict[str, Forms] = {
     ),
     "Identity": _forms(1, movement.reshape),
     "IsNaN": _forms(1, comparisons.is_nan),
-    **dict.fromkeys(("Max", "Min"), _forms(2, last=[extremes.of_two])),
+    **dict.fromkeys(("Max", "Min"), _forms(2, last=[extremes.by_clip, extremes.of_two])),
     "Mod": _forms(2, arithmetic.remainder, attributes=("fmod",), last=[lookups.looked_up]),
     "Mul": _forms(2, last=[lookups.looked_up]),
     "Neg": _forms(1, arithmetic.negative),
