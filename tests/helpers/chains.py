@@ -26,7 +26,7 @@ class Chain(Builder):
     def __init__(self, rng: random.Random, dims: Dims, style: str = "dynamo") -> None:
         super().__init__(rng, opset=18)
         self.style = style
-        self.value = self.given("float32", dims, "x")
+        self.value = self.input("float32", dims, "x")
         self._shared: dict[tuple[object, ...], str] = {}
 
     def constant(self, array: Any, dtype: str = "int64") -> str:

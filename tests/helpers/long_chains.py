@@ -40,7 +40,7 @@ class LongChain(Chain):
         sizes: Dims = ("H", "W") if dynamic else (H, W)
         super().__init__(random.Random(seed), sizes, style)
         self.dynamic, self.turned_round = dynamic, False
-        u, m = self.given("float32", sizes, "u"), self.given("bool", sizes, "m")
+        u, m = self.input("float32", sizes, "u"), self.input("bool", sizes, "m")
         self.sources = [(x, self.turned(x)) for x in (u, m)]
 
     @property

@@ -69,7 +69,7 @@ class Drawn(Builder):
         attributes = {} if reduction == "none" else {"reduction": reduction}
         kind = rng.choice(("all", "box", "rows", "run", "mask", "elements", "columns"))
         if kind == "mask":
-            mask = self.given("bool", shape)
+            mask = self.input("bool", shape)
             places = self.node("Transpose", self.node("NonZero", mask))
             updates = self.node("GatherND", self.floats(shape), places)
             return self.node("ScatterND", x, places, updates)
@@ -90,7 +90,7 @@ class Drawn(Builder):
         }[kind]  # fmt: skip
         places = self.constant([[i] for i in chosen])
         if kind == "run":
-            places = self.given("int64", (1, 1))
+            places = self.input("int64", (1, 1))
         return self.node("ScatterND", x, places, self.floats((len(chosen), columns)), **attributes)
 
     def model(self) -> onnx.ModelProto:

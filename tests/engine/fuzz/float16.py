@@ -33,13 +33,13 @@ class Float16(Drawn):
         """Return a tensor: an input, a constant, or what a node computes from them."""
         kind = self.rng.random()
         if kind < 0.3:
-            return self.given(self.type, shape)
+            return self.input(self.type, shape)
         if kind < 0.4:
             return self.numbers(shape)
         if kind < 0.5:
-            other = self.given("float32" if self.type == "float16" else "float16", shape)
+            other = self.input("float32" if self.type == "float16" else "float16", shape)
             return self.node("Cast", other, to=code(self.type))
-        return self.computed(self.given(self.type, shape), shape)
+        return self.computed(self.input(self.type, shape), shape)
 
     def numbers(self, shape: Shape) -> str:
         """Return a constant of small numbers."""
@@ -51,7 +51,7 @@ class Float16(Drawn):
         rng, columns = self.rng, shape[1]
         op = rng.choice(("Add", "Mul", "Sub", *_OF_ONE, self.product, "Cast", "Cast"))
         if op in ("Add", "Mul", "Sub"):
-            other = self.given(self.type, shape) if rng.random() < 0.5 else self.numbers(shape)
+            other = self.input(self.type, shape) if rng.random() < 0.5 else self.numbers(shape)
             return self.node(op, x, other)
         if op == "Cast":
             wide = "float32" if self.type == "float16" else "float16"

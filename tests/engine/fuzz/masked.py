@@ -44,7 +44,7 @@ class Masked(Builder):
         self.dims = ("N", *self.rng.choices((1, 2, 3, 4), k=self.rank - 1))
         self.divisors: dict[str, str] = {}  # input: the mask by which it is read
         self.masks: list[str] = []
-        x = self.given(self.dtype, self.dims)
+        x = self.input(self.dtype, self.dims)
         self.may_divide = self.rng.random() < 0.5
         for _ in range(self.rng.choice((1, 1, 2, 3))):
             x = self.written(x)
@@ -54,7 +54,7 @@ class Masked(Builder):
     def written(self, x: str) -> str:
         """Return ``x`` after ``x[m] = f(x[m], ...)``."""
         depth = self.rng.randint(1, self.rank)
-        self.mask = self.given("bool", self.dims[:depth])
+        self.mask = self.input("bool", self.dims[:depth])
         self.masks.append(self.mask)
         self.x, self.tail = x, self.dims[depth:]
         self.places = self.node("Transpose", self.node("NonZero", self.mask))
@@ -76,7 +76,7 @@ class Masked(Builder):
         kind = self.rng.random()
         if kind < 0.6:
             return self.read(self.x)
-        return self.read(self.given(self.dtype, self.dims))
+        return self.read(self.input(self.dtype, self.dims))
 
     def other(self, depth: int) -> str:
         """Return an operand that may be broadcast."""
@@ -84,12 +84,12 @@ class Masked(Builder):
         if kind < 0.25:
             return self.constant(self.numbers(self.rng.choice(((), (1,)))), self.dtype)
         if kind < 0.4:
-            return self.given(self.dtype, self.rng.choice(((), (1,), (1,) * (len(shape) + 1))))
+            return self.input(self.dtype, self.rng.choice(((), (1,), (1,) * (len(shape) + 1))))
         if kind < 0.55 and shape:
             cut = self.rng.randrange(len(shape))
-            return self.given(self.dtype, shape[cut:])
+            return self.input(self.dtype, shape[cut:])
         if kind < 0.65 and shape:
-            row = self.node("GatherND", self.given(self.dtype, self.of_mask()), self.places)
+            row = self.node("GatherND", self.input(self.dtype, self.of_mask()), self.places)
             axes = self.constant(range(1, len(shape) + 1), "int64")
             return self.node("Unsqueeze", row, axes)
         return self.function(depth - 1)
@@ -127,7 +127,7 @@ class Masked(Builder):
         if op in ("Div", "Mod") and not wide:
             divisor = self.constant(self.rng.choice((1, 2, 3, 7)), self.dtype)
             if self.rng.random() < 0.7:
-                source = self.given(self.dtype, self.dims)
+                source = self.input(self.dtype, self.dims)
                 self.divisors[source] = self.mask
                 divisor = self.node("GatherND", source, self.places)
             return self.node(op, self.function(depth - 1), divisor)

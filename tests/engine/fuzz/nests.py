@@ -48,9 +48,9 @@ class Nests(Writes):
         if self.does(0.4):
             return self.constant(self.does(0.5), "bool")
         if self.does(0.5):
-            like = self.input("float32", ("N",))
+            like = self.tensor("float32", ("N",))
             return self.node("Less", self.dim(like, 0), self.constant(2))
-        return self.input("bool", ()).name
+        return self.tensor("bool", ()).name
 
     def in_if(self, x: Value) -> Value:
         """Compute in two branches."""
@@ -75,7 +75,7 @@ class Nests(Writes):
         if self.is_function or self.does(0.5):
             trip = self.constant(self.rng.choice((0, 1, 2, 3)))
         else:
-            trip = self.input("int64", ()).name
+            trip = self.tensor("int64", ()).name
             self.limits[trip] = 4, False
         number, going = self.name(), self.name()
         state = Value(self.name(), x.dtype, x.dims)

@@ -48,7 +48,7 @@ class Quantized(Drawn):
         rng = self.rng
         kind = rng.random()
         if kind < 0.1:
-            return self.given("float32", shape)
+            return self.input("float32", shape)
         if kind < 0.15:
             return self.constant(
                 np.round(np.random.default_rng(0).normal(size=shape), 1), "float32"
@@ -56,7 +56,7 @@ class Quantized(Drawn):
         integers = self.main if rng.random() < 0.8 else rng.choice(_TYPES)
         read, axis, domain = self.parameters(integers, shape)
         found = self.node(
-            "DequantizeLinear", self.given(integers, shape), *read, domain=domain, **axis
+            "DequantizeLinear", self.input(integers, shape), *read, domain=domain, **axis
         )
         return self.node(rng.choice(("Relu", "Neg")), found) if rng.random() < 0.1 else found
 
@@ -103,7 +103,7 @@ class OneScale(Quantized):
         if self.rng.random() < 0.1:
             return self.constant(np.full(shape, self.rng.choice((0.0, 0.5, 0.33))), "float32")
         read, _, domain = self.parameters(self.main, shape)
-        return self.node("DequantizeLinear", self.given(self.main, shape), *read, domain=domain)
+        return self.node("DequantizeLinear", self.input(self.main, shape), *read, domain=domain)
 
     def ended(self, x: str, shape: Shape) -> None:
         """Quantize a tensor, move it, or give it out."""

@@ -124,7 +124,7 @@ class RowSteps(Builder):
                 source = self.rng.choice(self.sources[:1])
             else:
                 tail = self.rng.choice((x.tail, (1,) * len(x.tail)))
-                source = self.given(x.dtype, (*self.first, *tail))
+                source = self.input(x.dtype, (*self.first, *tail))
             other = self.read(source, choice)
         pair = [x.name, other]
         if self.rng.random() < 0.3:
@@ -147,7 +147,7 @@ class RowSteps(Builder):
             turned = self.node("Transpose", self.constant(weights.T, x.dtype), perm=[1, 0])
             return self.marked(Tensor(self.node("MatMul", x.name, turned), tail, x.dtype))
         if self.near and kind < 0.4:
-            given = self.given(x.dtype, (inner, width))
+            given = self.input(x.dtype, (inner, width))
             return self.marked(Tensor(self.node("MatMul", x.name, given), tail, x.dtype))
         constant = self.constant(weights, x.dtype)
         if rank == 1 and kind < 0.6:
@@ -285,7 +285,7 @@ class RowSteps(Builder):
         if len(x.tail) != 1:
             return self.operand(x, choice)
         self.kinds.add("table")
-        ids = self.given("int64", self.first)
+        ids = self.input("int64", self.first)
         rows = self.constant(self.numbers((5, x.tail[0]), x.dtype, special=False), x.dtype)
         self.fails[ids] = choice, lambda a: np.where((a < 5) & (a >= -5), a, 2)
         found = self.node("Gather", rows, self.read(ids, choice), axis=0)
@@ -294,7 +294,7 @@ class RowSteps(Builder):
     def divided(self, x: Tensor, choice: Choice) -> Tensor:
         """Divide integers by those of another tensor, which are zero where rows are not chosen."""
         self.kinds.add("divided")
-        divisor = self.given(x.dtype, (*self.first, *(1 for _ in x.tail)))
+        divisor = self.input(x.dtype, (*self.first, *(1 for _ in x.tail)))
         self.fails[divisor] = choice, lambda a: np.where((a == 0) | (a == -1), 3, a)
         op = self.rng.choice(("Div", "Mod"))
         return Tensor(self.node(op, x.name, self.read(divisor, choice)), x.tail, x.dtype)

@@ -43,7 +43,7 @@ class Rows(RowSteps):
         self.width = rng.choice((1, 2, 4, 6, 8))
         self.routes: list[str] = []
         self.counted: dict[str, Choice] = {}  # an input with the chosen rows only
-        x = self.given(self.dtype, (*self.first, self.width))
+        x = self.input(self.dtype, (*self.first, self.width))
         self.sources = [x]
         before: Choice | None = None
         for _ in range(rng.choice((1, 1, 1, 2, 2, 3))):
@@ -62,14 +62,14 @@ class Rows(RowSteps):
         if kind == "routed" and self.rank == 1 and np.dtype(self.dtype).kind == "f":
             return self.routed()
         if kind == "equal":
-            ids, number = self.given("int64", first), rng.randrange(3)
+            ids, number = self.input("int64", first), rng.randrange(3)
             mask = self.node("Equal", ids, self.constant(number))
             return self.of_mask(mask, lambda feed: feed[ids] == number)
         if kind == "compared":
-            given = self.given("float32", first)
+            given = self.input("float32", first)
             mask = self.node("Greater", given, self.constant(0.0, "float32"))
             return self.of_mask(mask, lambda feed: feed[given] > 0)
-        mask = self.given("bool", first)
+        mask = self.input("bool", first)
         return self.of_mask(mask, lambda feed: feed[mask])
 
     def of_mask(
@@ -95,7 +95,7 @@ class Rows(RowSteps):
     def routed(self) -> Choice:
         """Return the tokens that are routed to one of the experts: each has two."""
         self.kinds.add("routed")
-        ids = self.given("int64", (*self.first, 2))
+        ids = self.input("int64", (*self.first, 2))
         expert = self.rng.randrange(3)
         if self.rng.random() < 0.5:
             hot = self.node("OneHot", ids, self.constant(4), self.constant([0, 1]), axis=-1)
@@ -108,7 +108,7 @@ class Rows(RowSteps):
         place, token = (self.node("Gather", at, self.constant(i), axis=0) for i in (0, 1))
         last = self.constant([-1])
         pair = [self.node("Unsqueeze", v, last) for v in (token, place)]
-        weights = self.given(self.dtype, (*self.first, 2))
+        weights = self.input(self.dtype, (*self.first, 2))
         self.sources.append(weights)
         chosen = self.node("GatherND", weights, self.node("Concat", *pair, axis=-1))
         self.routes.append(ids)
@@ -157,7 +157,7 @@ class Rows(RowSteps):
         one = self.rng.random() < 0.3
         self.kinds.add("one row" if one else "rows")
         rows = 1 if one else f"K{len(self.counted)}"
-        d = self.given(self.dtype, (rows, self.width))
+        d = self.input(self.dtype, (rows, self.width))
         if not one:
             self.counted[d] = choice
         return Tensor(self.node("Add", x.name, d), x.tail, x.dtype)
@@ -167,7 +167,7 @@ class Rows(RowSteps):
         if choice.routed or len(x.tail) != 1:
             return self.step(x, choice)
         self.kinds.add("nested")
-        mask = self.given("bool", self.first)
+        mask = self.input("bool", self.first)
         inner = self.of_mask(self.read(mask, choice), lambda feed: feed[mask], 1)
         y = Tensor(self.read(x.name, inner), x.tail, x.dtype)
         y = self.elementwise(y)

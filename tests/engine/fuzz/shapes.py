@@ -37,7 +37,7 @@ class Shapes(Nests):
         dims = rng.choices(("N", "M", 1, 2, 3, 4, 0), (6, 2, 2, 4, 3, 1, 0.3), k=rng.randint(1, 3))
         if self.is_fixed:
             dims = [self.size(d) for d in dims]
-        x = self.input(rng.choice(TYPES), tuple(dims))
+        x = self.tensor(rng.choice(TYPES), tuple(dims))
         self.pool.append(x)
         x = self.steps(x, rng.randint(2, 5))
         if not self.nodes or self.does(0.9):
@@ -138,7 +138,7 @@ class Shapes(Nests):
         if op == "Expand":
             if x.dims[axis] != 1:
                 return self.of("Identity", x)
-            like = self.input("int32", (*before, rng.choice((2, "M")), *after))
+            like = self.tensor("int32", (*before, rng.choice((2, "M")), *after))
             return self.of(op, x, self.node("Shape", like.name), dims=like.dims)
         places, count = self.indices(x, axis)
         return self.of(op, x, places, axis=axis, dims=(*before, count, *after))

@@ -72,11 +72,11 @@ class Writes(Builder):
             self.inputs[name] = dtype, np.shape(array)
         return name
 
-    def input(self, dtype: str, dims: Dims) -> Value:
+    def tensor(self, dtype: str, dims: Dims) -> Value:
         """Return an input of the graph; in a function a constant."""
         if self.is_function:
             return Value(self.constant(self.numbers(self.shape(dims), dtype), dtype), dtype, dims)
-        return Value(self.given(dtype, dims), dtype, dims)
+        return Value(self.input(dtype, dims), dtype, dims)
 
     def numbers(self, shape: tuple[int, ...], dtype: str, low: int = -3, high: int = 4) -> Any:
         """Draw elements: also what is special, and integers of the whole type."""
@@ -113,17 +113,17 @@ class Writes(Builder):
         if alike and kind < 0.4:
             return self.rng.choice(alike)
         if self.is_quantized and dtype == "float32" and self.does(0.6):
-            given = self.input(self.integers, dims).name
+            given = self.tensor(self.integers, dims).name
             return Value(self.node("DequantizeLinear", given, *self.scale()), dtype, dims)
         if kind < 0.7:
-            return self.input(dtype, dims)
+            return self.tensor(dtype, dims)
         if kind < 0.8 and all(isinstance(d, int) for d in dims):
             return Value(self.constant(self.numbers(self.shape(dims), dtype), dtype), dtype, dims)
         if kind < 0.9:
-            like = self.input(self.rng.choice(("float32", "int32")), dims)
+            like = self.tensor(self.rng.choice(("float32", "int32")), dims)
             return Value(self.cast(like.name, dtype), dtype, dims)
         one = self.constant(self.numbers((), dtype), dtype)
-        like = self.input("float32", dims)
+        like = self.tensor("float32", dims)
         return Value(self.node("Expand", one, self.node("Shape", like.name)), dtype, dims)
 
     def scale(self) -> list[str]:
@@ -152,7 +152,7 @@ class Writes(Builder):
         if kind == "strided":
             return self.node("Range", zero, self.dim(x, axis), self.constant(2)), f"(({dim})+1)//2"
         if kind == "head":
-            like = self.input("float32", ("M",))
+            like = self.tensor("float32", ("M",))
             return self.node("Range", zero, self.dim(like, 0), one), "M"
         if kind == "mask":
             chosen = rng.sample(range(size), rng.randint(0, size))
@@ -160,18 +160,18 @@ class Writes(Builder):
             found = self.node("NonZero", mask)
             return self.node("Squeeze", found, self.constant([0])), len(chosen)
         if kind == "order":  # of all places
-            keys = self.input("float32", (dim,)).name
+            keys = self.tensor("float32", (dim,)).name
             k = self.node("Unsqueeze", self.dim(x, axis), self.constant([0]))
             return self.several("TopK", keys, k, count=2)[1], dim
         if kind == "position":  # one place that is computed in the run
-            found = self.dim(self.of("NonZero", self.input("int32", ("M",))), 1)
+            found = self.dim(self.of("NonZero", self.tensor("int32", ("M",))), 1)
             last = self.node("Min", found, self.node("Sub", self.dim(x, axis), one))
             return self.node("Unsqueeze", last, self.constant([0])), 1
         if kind == "count":
-            ones = self.node("Expand", one, self.node("Shape", self.input("int32", (dim,)).name))
+            ones = self.node("Expand", one, self.node("Shape", self.tensor("int32", (dim,)).name))
             return self.node("Sub", self.node("CumSum", ones, zero), one), dim
         count = rng.choice((1, 1, 2, dim))
-        found = self.given("int64", (count,)) if not self.is_function else self.constant([0])
+        found = self.input("int64", (count,)) if not self.is_function else self.constant([0])
         self.limits[found] = dim, True
         return found, 1 if self.is_function else count
 
@@ -243,7 +243,7 @@ class Writes(Builder):
         updates = self.other(x.dtype, (*x.dims[:place], count, *x.dims[place + 1 :]))
         more = [self.constant(np.zeros(self.size(x.dims[0])))] if self.does(0.3) else []
         if not more and self.does(0.6) and not self.is_function:
-            more = [self.given("int64", (x.dims[0],))]
+            more = [self.input("int64", (x.dims[0],))]
             self.limits[more[0]] = f"({x.dims[axis]})-({count})+1", False
         mode: dict[str, Any] = {"mode": "circular"} if self.does(0.3) else {}
         return self.of("TensorScatter", x, updates.name, *more, axis=axis, **mode)

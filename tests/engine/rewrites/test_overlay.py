@@ -145,7 +145,7 @@ def _chain(rng: random.Random) -> tuple[onnx.ModelProto, Feed]:
     shape = [rng.randint(1, 5) for _ in range(rng.randint(1, 3))]
     rank, chain = len(shape), Builder(rng, opset=18)
     dims: Dims = tuple(rng.choice((n, f"N{d}")) for d, n in enumerate(shape))
-    value = chain.node("Neg", chain.given("float32", dims, "x"))
+    value = chain.node("Neg", chain.input("float32", dims, "x"))
     feed = {"x": sample("float32", *shape, seed=rng.randint(0, 99))}
     for k in range(rng.randint(1, 3)):
         axis = rng.randrange(rank)
@@ -155,7 +155,7 @@ def _chain(rng: random.Random) -> tuple[onnx.ModelProto, Feed]:
         part = [len(rows) if d == axis else n for d, n in enumerate(shape)]
         feed[f"y{k}"] = sample("float32", *part, seed=rng.randint(0, 99))
         sizes = tuple(len(rows) if d == axis else name for d, name in enumerate(dims))
-        y, how = chain.given("float32", sizes, f"y{k}"), rng.choice(("none", "none", "add"))
+        y, how = chain.input("float32", sizes, f"y{k}"), rng.choice(("none", "none", "add"))
         x, u = (chain.node("Transpose", each, perm=perm) for each in (value, y))
         at = chain.constant(np.reshape(rows, (-1, 1)))
         written = chain.node("ScatterND", x, at, u, reduction=how)

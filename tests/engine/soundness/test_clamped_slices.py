@@ -146,8 +146,8 @@ def drawn(seed: int) -> tuple[onnx.ModelProto, bool]:
     rng = random.Random(seed)
     dims = ("N", "N") if rng.random() < 0.5 else ("N", "M")
     chain = Clamped(rng, dims)
-    chain.given("float32", dims, "u")
-    chain.given("int64", (1,), "b")
+    chain.input("float32", dims, "u")
+    chain.input("int64", (1,), "b")
     base, kind = "x", rng.random()
     if kind > 0.3:
         shape = chain.node("Shape", "x")

@@ -24,7 +24,7 @@ class Reads(Builder):
         self.dims = rng.choices(sizes, k=rng.randint(1, 3))
         self.declared = tuple(self.dims)
         self.rank = len(self.dims)
-        self.last = self.given("float32", self.declared, "x")
+        self.last = self.input("float32", self.declared, "x")
 
     def positions(self, size: int) -> np.ndarray:
         """Draw positions of an axis: a line or any, from either end."""
@@ -121,7 +121,7 @@ class Reads(Builder):
     def write(self) -> None:
         """Write the first row, or some rows, so that a read meets what was written."""
         rows = self.rng.choice([[0], [1, 0], [0, 2]])
-        u = self.given("float32", (len(rows), *self.declared[1:]), "u")
+        u = self.input("float32", (len(rows), *self.declared[1:]), "u")
         self.last = self.node("ScatterND", self.last, self.constant([[row] for row in rows]), u)
         self.rows = len(rows)
 
