@@ -14,7 +14,7 @@ import numpy as np
 import onnx
 
 import onnx_scatterx
-from tests.engine.fuzz.drawn import campaign, runs
+from tests.engine.fuzz.random_models import campaign, runs
 from tests.helpers.builder import Builder
 from tests.helpers.pair import agree
 

@@ -20,7 +20,7 @@ import onnx
 from onnx import helper
 
 import onnx_scatterx
-from tests.engine.fuzz.drawn import campaign, runs
+from tests.engine.fuzz.random_models import campaign, runs
 from tests.engine.fuzz.row_steps import NO_NUMBERS, Choice, Feed, RowSteps, Tensor
 from tests.helpers.builder import Dims, code
 from tests.helpers.pair import agree
