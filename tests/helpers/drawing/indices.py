@@ -174,6 +174,16 @@ def cut(d: Drawing, x: Value, axis: int) -> At:
 
 
 @enter("indices")
+def listed(d: Drawing, x: Value, axis: int) -> At:
+    """The positions of a slice as a constant, whether the size is known or not."""
+    made: Cut = d.draw("cuts", x, axis)
+    assert isinstance(made.start, int)
+    assert isinstance(made.end, int)
+    taken = range(d.size(x.dims[axis]))[made.start : made.end : made.step]
+    return At(d.constant([*taken]), len(taken))
+
+
+@enter("indices")
 def constant(d: Drawing, x: Value, axis: int) -> At:
     """Different positions, some counted from the end."""
     size = d.size(x.dims[axis])
