@@ -18,6 +18,7 @@ import tests.helpers.drawing.moves
 import tests.helpers.drawing.nests
 import tests.helpers.drawing.products
 import tests.helpers.drawing.quantizers
+import tests.helpers.drawing.reads
 import tests.helpers.drawing.writes  # noqa: F401
 from tests.helpers.drawing.drawing import TABLES, Drawing, Recipe, Sizes, Value, Weights, even
 

@@ -99,6 +99,10 @@ class Drawing(Builder):
         """Return whether something is done."""
         return self.rng.random() < chance
 
+    def may(self, what: str) -> bool:
+        """Return whether something is done that the recipe has a chance for."""
+        return self.does(self.recipe.get("chances", {}).get(what, 0))
+
     def choose(self, table: str) -> str:
         """Return a name, by the weights of the recipe."""
         weights = self.recipe[table]
@@ -115,7 +119,7 @@ class Drawing(Builder):
     def grow(self, x: Value, count: int, *, keep: bool = False) -> Value:
         """Take so many steps; if ``keep``, the result has the same type and dims."""
         for _ in range(count):
-            if not keep and self.pool and self.does(self.recipe.get("turns", {}).get("back", 0)):
+            if not keep and self.pool and self.may("turn back"):
                 x = self.rng.choice(self.pool)
             y: Value = self.draw("steps", x)
             if keep and y[1:] != x[1:]:

@@ -269,16 +269,6 @@ def position(d: Drawing, x: Value, axis: int) -> At:
 
 
 @enter("indices")
-def largest(d: Drawing, x: Value, axis: int) -> At | None:
-    """The position of the largest element along the axis of another tensor."""
-    alike = [v for v in d.pool if v.dims == x.dims and v.dtype == "float32"]
-    if not alike or len(x.dims) != 2:
-        return None
-    row = d.node("Gather", d.rng.choice(alike).name, d.constant(d.rng.randrange(6)), axis=1 - axis)
-    return At(d.node("ArgMax", row, axis=0, keepdims=1), 1)
-
-
-@enter("indices")
 def count(d: Drawing, x: Value, axis: int) -> At:
     """All positions, by counting ones."""
     like = d.tensor("int32", (x.dims[axis],)).name

@@ -186,28 +186,6 @@ def cast(d: Drawing, x: Value) -> Value:
 
 
 @enter("moves")
-def gather(d: Drawing, x: Value) -> Value | None:
-    return None if (axis := axis_of(d, x)) is None else gathered(d, x, axis)
-
-
-def gathered(d: Drawing, x: Value, axis: int) -> Value:
-    """Read places of an axis, by one index, some, or a table of them."""
-    at: At = d.draw("indices", x, axis)
-    signed = axis - len(x.dims) * d.does(0.2)
-    before, after = x.dims[:axis], x.dims[axis + 1 :]
-    shapes: list[tuple[int | str, ...]] = [(at.count,), (at.count,), (at.count,)]
-    if isinstance(at.count, int) and at.name in d.stored:
-        shapes += [(at.count, 1), (1, at.count), ()] if at.count == 1 else [(at.count, 1)]
-    dims = d.rng.choice(shapes)
-    name = at.name
-    if len(dims) != 1:
-        name = d.constant(d.stored[name].reshape([d.size(n) for n in dims]))
-    elif d.does(0.1):
-        name = d.cast(name, "int32")
-    return d.of("Gather", x, name, axis=signed, dims=(*before, *dims, *after))
-
-
-@enter("moves")
 def pad(d: Drawing, x: Value) -> Value | None:
     """Add an element at the end of an axis."""
     axis = axis_of(d, x)

@@ -4,10 +4,11 @@ from tests.helpers.drawing.drawing import Recipe, even
 
 GENERAL: Recipe = {
     "steps": {"write": 5, "move": 4, "compute": 1, "nest": 1.9, "around": 1},
-    "turns": {"back": 0.15},
+    "chances": {"turn back": 0.15, "int32 indices": 0.2},
     "moves": even("transpose merge lead regroup identity cast slice concat split unsqueeze squeeze "
                   "expand where gather"),
-    "writes": {"rows": 2, "tuples": 0.2, "box": 1, "elements": 2, "masked": 1, "cache": 1},
+    "writes": {"rows": 2, "tuples": 0.2, "box": 1, "elements": 2, "masked": 1, "marked": 0.2,
+               "cache": 1},
     "nests": {"if": 2, "loop": 1, "scan": 1, "function": 2},
     "computations": {"unary": 4, "binary": 2, "through": 1, "choice": 1},
     "unary": even("Neg Abs Relu Identity"),

@@ -51,7 +51,7 @@ def same(d: Drawing, x: Value, dims: Dims, read: Read) -> Value:
 def elsewhere(d: Drawing, x: Value, dims: Dims, read: Read) -> Value:
     """What another tensor has at these positions, or a function of this."""
     found = read(d.other(x.dtype, x.dims))
-    return d.computed(found) if d.does(0.5) else found
+    return d.computed(found) if d.does(0.7) else found
 
 
 @enter("updates")
@@ -109,7 +109,7 @@ def scatter_along(d: Drawing, x: Value, axis: int, at: At, made: Value) -> Value
     else:
         turned = d.node("Reshape", at.name, d.constant(wide))
     full = d.node("Expand", turned, d.node("Shape", made.name))
-    if d.does(0.2):
+    if d.may("int32 indices"):
         full = d.cast(full, "int32")
     signed = axis - len(x.dims) * d.does(0.3)
     inputs = x, full, made.name
@@ -278,6 +278,19 @@ def nested(d: Drawing, x: Value) -> Value | None:
 
 
 @enter("writes")
+def place(d: Drawing, x: Value) -> Value | None:
+    """Write a row where a column of another tensor is largest."""
+    alike = [v for v in d.pool if v.dims == x.dims and v.dtype == "float32"]
+    if not alike or len(x.dims) != 2:
+        return None
+    column = d.node("Gather", d.rng.choice(alike).name, d.constant(d.rng.randrange(6)), axis=1)
+    at = d.node("ArgMax", column, axis=0, keepdims=1)
+    row = d.constant([d.rng.randrange(6)])
+    made = d.of("Gather", d.rng.choice(alike), row, axis=0, dims=(1, x.dims[1]))
+    return d.of("ScatterND", x, upright(d, at), d.computed(made).name)
+
+
+@enter("writes")
 def copied(d: Drawing, x: Value) -> Value | None:
     """Write rows of a tensor over others of its rows: ``x[a:b] = x[c:d]``."""
     if not x.dims or d.size(x.dims[0]) < 8:
@@ -291,21 +304,27 @@ def copied(d: Drawing, x: Value) -> Value | None:
 
 @enter("writes")
 def masked(d: Drawing, x: Value) -> Value | None:
-    """Write where a mask is true: a function of what it reads, or one number."""
+    """Write a function of what a mask reads, by the same mask."""
     if not x.dims:
         return None
-    depth = d.rng.randint(1, len(x.dims))
-    chosen = d.other("bool", x.dims[:depth])
+    chosen = d.other("bool", x.dims[: d.rng.randint(1, len(x.dims))])
     places = d.node("Transpose", d.node("NonZero", chosen.name))
-    if d.does(0.3) and depth == len(x.dims) and d.recipe["updates"].get("filled"):
-        flat = d.cast(d.node("Reshape", chosen.name, d.constant([-1])), "int64")
-        number = d.constant(d.rng.randint(1, 9), x.dtype)
-        made = Value(d.node("Expand", number, d.node("ReduceSum", flat)), x.dtype, (UNKNOWN,))
-    else:
-        source = d.other(x.dtype, x.dims) if d.does(0.5) else x
-        made = d.of("GatherND", source, places, dims=(UNKNOWN,))
-        made = d.computed(made) if d.does(0.8) else made
+    source = d.other(x.dtype, x.dims) if d.does(0.5) else x
+    made = d.of("GatherND", source, places, dims=(UNKNOWN,))
+    made = d.computed(made) if d.does(0.8) else made
     return d.of("ScatterND", x, places, made.name)
+
+
+@enter("writes")
+def marked(d: Drawing, x: Value) -> Value | None:
+    """Write one number wherever a mask is true."""
+    if not x.dims or x.dtype in ("bool", "object"):
+        return None
+    chosen = d.other("bool", x.dims).name
+    places = d.node("Transpose", d.node("NonZero", chosen))
+    count = d.node("ReduceSum", d.cast(d.node("Reshape", chosen, d.constant([-1])), "int64"))
+    number = d.node("Expand", d.constant(d.rng.randint(1, 9), x.dtype), count)
+    return d.of("ScatterND", x, places, number)
 
 
 @enter("writes")
