@@ -37,7 +37,8 @@ AGAIN = {**RECIPE, "writes": {"nested": 1}, "updates": {"same": 1}}
 def drawn(rng: random.Random) -> Drawing:
     d = Drawing(rng, rng.choice([13, 16, 18, 21]), RECIPE, {"N": 5, "M": 8})
     d.constants_as = "nodes"
-    dims = tuple(rng.choice(["N", "M", "N", "M", 1, 4]) for _ in range(rng.randint(1, 3)))
+    some: list[int | str] = ["N", "M", "N", "M", 1, 4]
+    dims = tuple(rng.choices(some, k=rng.randint(1, 3)))
     d.pool += [d.tensor("float32", dims) for _ in range(2)]
     x = d.pool[0]
     for _ in range(rng.randint(1, 2)):

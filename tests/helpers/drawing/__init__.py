@@ -20,6 +20,15 @@ import tests.helpers.drawing.products
 import tests.helpers.drawing.quantizers
 import tests.helpers.drawing.reads
 import tests.helpers.drawing.writes  # noqa: F401
-from tests.helpers.drawing.drawing import TABLES, Drawing, Recipe, Sizes, Value, Weights, even
+from tests.helpers.drawing.drawing import (
+    TABLES,
+    Drawing,
+    Recipe,
+    Sizes,
+    Value,
+    Weights,
+    enter,
+    even,
+)
 
-__all__ = ["TABLES", "Drawing", "Recipe", "Sizes", "Value", "Weights", "even"]
+__all__ = ["TABLES", "Drawing", "Recipe", "Sizes", "Value", "Weights", "enter", "even"]

@@ -26,7 +26,6 @@ TABLES: dict[str, dict[str, Callable[..., Any]]] = {}
 UNKNOWN = "?"
 """The only dim of a tensor whose shape is not known."""
 _TRIES = 40
-_SPECIAL = (0.0, -0.0, np.nan, np.inf, -np.inf, 1.0, -1.0, 0.5)
 
 
 def enter(table: str) -> Callable[[F], F]:
@@ -69,7 +68,11 @@ class Drawing(Builder):
     constants_as = "initializers"
     """Or ``nodes``, or ``shared``, or ``mixed``: some are nodes, some may be overridden."""
     special = 0.2
-    """The share of floats that are NaN, infinities, zeros or ones."""
+    """The share of floats that are special."""
+    odd: tuple[float, ...] = (0.0, -0.0, np.nan, np.inf, -np.inf, 1.0, -1.0, 0.5)
+    """What is special of floats."""
+    spread = 0
+    """The powers of ten by which other floats are larger or smaller."""
     whole = 0.2
     """The share of integers that are drawn from their whole type."""
     largest = 4096
@@ -195,8 +198,11 @@ class Drawing(Builder):
         """Let a value be an output."""
         self.outputs[x.name] = x.dtype
 
-    def numbers(self, shape: tuple[int, ...], dtype: str) -> np.ndarray:
+    def numbers(
+        self, shape: tuple[int, ...], dtype: str, special: float | None = None
+    ) -> np.ndarray:
         """Draw elements: also what is special, and integers of the whole type."""
+        share = self.special if special is None else special
         draw = np.random.default_rng(self.rng.randrange(1 << 30))
         kind = np.dtype(dtype)
         if kind.kind == "O":
@@ -209,10 +215,9 @@ class Drawing(Builder):
             small = draw.integers(max(-3, limits.min), 4, shape).astype(kind)
             return np.asarray(np.where(draw.random(shape) < self.whole, whole, small))
         plain = draw.integers(-9, 10, shape) if self.does(0.5) else draw.standard_normal(shape)
-        if not self.special:  # a constant of which integers are made
-            return np.asarray(plain).astype(kind)
-        special = draw.choice(_SPECIAL, shape)
-        return np.where(draw.random(shape) < self.special, special, plain).astype(kind)
+        drawn = plain * 10.0 ** self.rng.randint(-self.spread, self.spread)
+        odd = draw.choice(self.odd, shape)
+        return np.where(draw.random(shape) < share, odd, drawn).astype(kind)
 
     def model(self) -> onnx.ModelProto:
         """Return the model; dims that are no names have names of their own."""

@@ -136,7 +136,7 @@ def unsqueeze(d: Drawing, x: Value) -> Value | None:
 @enter("moves")
 def squeeze(d: Drawing, x: Value) -> Value | None:
     ones = [axis for axis, n in enumerate(x.dims) if n == 1 and axis >= d.kept]
-    if not ones:
+    if not ones or (d.kept and len(x.dims) < d.kept + 2):
         return None
     axis = d.rng.choice(ones)
     return d.of("Squeeze", x, d.constant([axis]), dims=(*x.dims[:axis], *x.dims[axis + 1 :]))
