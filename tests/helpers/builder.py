@@ -42,7 +42,7 @@ class Builder:
         self.stored[name] = np.asarray(array).astype(dtype)
         return name
 
-    def given(self, dtype: str, dims: Dims, name: str = "") -> str:
+    def input(self, dtype: str, dims: Dims, name: str = "") -> str:
         """Return an input of the graph."""
         name = name or f"x{len(self.inputs)}"
         self.inputs[name] = dtype, dims
