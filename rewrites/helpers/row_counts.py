@@ -46,10 +46,8 @@ def counted(rows: WholeRows, value: ir.Value, axis: int, has: Has) -> Whole:
         split = (*old[:axis], times, *repeated, *old[axis + 1 :])
         table = _Table(rows, value, axis, has, split, depth - len(repeated))
     shape = (*old[:axis], *rows.sizes(dims), *old[axis + 1 :])
-    order, make = tuple(range(len(shape))), table.make
-    return rows.without_merged(
-        Whole(make, rows.dtype(value), axis, dims, shape, order, is_read=True)
-    )
+    whole = Whole.of(table.make, rows.dtype(value), axis, dims, shape, is_read=True)
+    return rows.without_merged(whole)
 
 
 def _repeated(rows: WholeRows) -> Shape:

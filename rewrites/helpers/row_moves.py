@@ -172,7 +172,7 @@ def filled(part: Part) -> Whole:
     number = granted(part.context.constants.splat(part.value))
     w = part.context.writer
     array = np.array(number, part.dtype.numpy())
-    one = Whole(lambda _: w.constant(array, part.dtype), part.dtype, 0, (), (), ())
+    one = Whole.of(lambda _: w.constant(array, part.dtype), part.dtype, 0, (), ())
     new = part.whole_shape(())
 
     def make(made: list[ir.Value]) -> ir.Value:

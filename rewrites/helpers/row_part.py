@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -109,17 +108,8 @@ class Part:
     ) -> Whole:
         """Return all rows of the output, as a function writes them."""
         shape = self.whole_shape(dims)
-        return Whole(
-            make,
-            self.dtype,
-            self.axis,
-            tuple(dims),
-            shape,
-            tuple(range(len(shape))),
-            any(p.is_read for p in parts),
-            tuple(parts),
-            None if work is None else self.rows.work_of(work, dims),
-        )
+        total = None if work is None else self.rows.work_of(work, dims)
+        return Whole.of(make, self.dtype, self.axis, dims, shape, *parts, work=total)
 
     def whole_shape(self, dims: Sequence[int]) -> Shape:
         """Return the shape of all rows of the output."""
@@ -156,8 +146,7 @@ class Part:
             numbers = self.context.numbers
             return numbers.reshape(made[0], x.dtype, x.sizes, shape, self.facts)
 
-        order = tuple(range(len(shape)))
-        return Whole(make, x.dtype, x.axis, x.dims, shape, order, x.is_read, (x,))
+        return Whole.of(make, x.dtype, x.axis, x.dims, shape, x)
 
     def unflattened(self, x: Whole) -> Whole:
         """Return the output of a node of a flattened tensor with its dims of the mask."""
@@ -179,8 +168,7 @@ def shifted(d: int, x: Whole) -> int:
 
 def value_of(part: Part, x: ir.Value) -> Whole:
     """Return a value that is the same for all rows."""
-    shape = part.rows.shape_as_is(x)
-    return Whole(lambda _: x, part.rows.dtype(x), 0, (), shape, tuple(range(len(shape))))
+    return Whole.of(lambda _: x, part.rows.dtype(x), 0, (), part.rows.shape_as_is(x))
 
 
 def guarded(
@@ -200,17 +188,13 @@ def guarded(
     def make(made: list[ir.Value]) -> ir.Value:
         return part.rows.guarded(made[0], own.dtype, dims, part.axis, number, full)
 
-    places = tuple(range(full))
-    shape, parts = tuple(sizes), (inner,)
-    return Whole(make, own.dtype, part.axis, tuple(dims), shape, places, own.is_read, parts)
+    return Whole.of(make, own.dtype, part.axis, dims, sizes, inner)
 
 
 def constant(part: Part, array: np.ndarray) -> Whole:
     """Return a constant of int64, as an operand of a node."""
-    w = part.context.writer
-    shape = tuple(map(term, array.shape))
-    places = tuple(range(len(shape)))
-    return Whole(lambda _: w.constant(array), ir.DataType.INT64, 0, (), shape, places)
+    shape, w = [*map(term, array.shape)], part.context.writer
+    return Whole.of(lambda _: w.constant(array), ir.DataType.INT64, 0, (), shape)
 
 
 def indices_of(part: Part, i: int, axis: int) -> Whole:
@@ -228,9 +212,4 @@ def indices_of(part: Part, i: int, axis: int) -> Whole:
     def make(made: list[ir.Value]) -> ir.Value:
         return w.cast(made[0], x.dtype, dtype)
 
-    return replace(as_base(x), make=make, dtype=dtype, parts=(x,), work=None)
-
-
-def as_base(x: Whole) -> Whole:
-    """Return a tensor that is written as another one."""
-    return replace(x, shape=x.sizes, order=tuple(range(len(x.order))), narrow=None)
+    return x.changed(make, dtype)

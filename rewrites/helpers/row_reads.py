@@ -61,18 +61,11 @@ class RowRead:
     def source(self, context: Context) -> Whole:
         """Return the tensor of all rows, as it is before nodes that only move its axes."""
         read = self.read
-        make = partial(as_is, read.data)
+        make = partial(self._cut, context) if self.at else partial(as_is, read.data)
+        whole = Whole.of(make, read.dtype, self.axis, self.dims, self.new, is_read=True)
+        whole = whole.moved(self.order, self.axis)
         if self.at:
-            return Whole(
-                partial(self._cut, context),
-                read.dtype,
-                self.axis,
-                self.dims,
-                self.new,
-                self.order,
-                is_read=True,
-            )
-        whole = Whole(make, read.dtype, self.axis, self.dims, self.new, self.order, is_read=True)
+            return whole
         keeps = len(self.old) == len(self.new) and all(map(read.facts.equal, self.old, self.new))
         data = read.data if keeps else in_shape(read.data, self.new, read.facts, context)
         if data is not None:

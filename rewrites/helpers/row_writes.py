@@ -28,7 +28,7 @@ from onnx_scatterx.engine.rules import (
 )
 from onnx_scatterx.rewrites.helpers.masks import Masked, as_bools, masked, repeats
 from onnx_scatterx.rewrites.helpers.row_counts import counted
-from onnx_scatterx.rewrites.helpers.row_part import Part, as_base, shifted
+from onnx_scatterx.rewrites.helpers.row_part import Part, shifted
 from onnx_scatterx.rewrites.helpers.row_reads import RowRead
 from onnx_scatterx.rewrites.helpers.whole import Has, Whole, written
 from onnx_scatterx.rewrites.helpers.whole_rows import WholeRows
@@ -71,7 +71,7 @@ def _hit(by_mask: Masked, part: Part) -> Whole:
         def make(made: list[ir.Value]) -> ir.Value:
             return as_bools(made[0], by_mask.mask, part.context)
 
-        return replace(as_base(x), make=make, dtype=_BOOL, parts=(x,), work=None)
+        return x.changed(make, _BOOL)
 
     x = part.rows.of(by_mask.mask.value, 0)
     return replace(bools(x), narrow=None if x.narrow is None else bools(x.narrow))

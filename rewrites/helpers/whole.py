@@ -21,6 +21,7 @@ from onnx_scatterx.engine.rules import (
     Facts,
     MultiplyAdds,
     Shape,
+    Term,
     refuse_unless,
     term,
 )
@@ -66,6 +67,26 @@ class Whole:
     parts: tuple[Whole, ...] = ()
     work: MultiplyAdds | None = None
     narrow: Whole | None = None
+
+    @classmethod
+    def of(
+        cls,
+        make: Make,
+        dtype: ir.DataType,
+        axis: int,
+        dims: Sequence[int],
+        shape: Sequence[Term],
+        *parts: Whole,
+        is_read: bool = False,
+        work: MultiplyAdds | None = None,
+    ) -> Whole:
+        """Return a tensor with its axes in their order; it is read by the mask if a part is."""
+        order, read = tuple(range(len(shape))), is_read or any(x.is_read for x in parts)
+        return cls(make, dtype, axis, tuple(dims), tuple(shape), order, read, parts, work)
+
+    def changed(self, make: Make, dtype: ir.DataType) -> Whole:
+        """Return a tensor of the same shape that is computed from this one."""
+        return Whole.of(make, dtype, self.axis, self.dims, self.sizes, self)
 
     @property
     def sizes(self) -> Shape:

@@ -205,8 +205,7 @@ class WholeRows:
             sizes = self.context.numbers.shape(shape)
             return self.context.writer.node("Expand", [made[0], sizes], x.dtype)
 
-        places = tuple(range(len(shape)))
-        return Whole(make, x.dtype, x.axis, tuple(dims), shape, places, x.is_read, (x,))
+        return Whole.of(make, x.dtype, x.axis, dims, shape, x)
 
     def work_of(self, each: Term, dims: Sequence[int]) -> MultiplyAdds:
         """Return the multiply-adds of a tensor with these dims of the mask, so many for a row."""
@@ -291,16 +290,13 @@ class WholeRows:
                 x = w.node("Gather", [x, w.constant(np.array(-1))], _INT64, axis=axis)
             return x
 
-        order = tuple(range(len(shape)))
-        return Whole(
-            make, whole.dtype, whole.axis, dims, tuple(shape), order, is_read=True, parts=(whole,)
-        )
+        return Whole.of(make, whole.dtype, whole.axis, dims, shape, whole, is_read=True)
 
     def _of(self, value: ir.Value, axis: int, has: Has) -> Whole:
         if self.is_fixed(value, axis):
             shape, kind = self.shape_as_is(value), self.dtype(value)
-            order = tuple(d for d in range(len(shape)) if d != axis)
-            return Whole(partial(as_is, value), kind, axis, (), shape, order)
+            order = [d for d in range(len(shape)) if d != axis]
+            return Whole.of(partial(as_is, value), kind, axis, (), shape).moved(order, axis)
         place = attempt(lambda: self.without_merged(self._place(value, axis), are_small=True))
         if isinstance(place, Whole):
             return place
@@ -323,7 +319,7 @@ class WholeRows:
         size, rank = self.extents[row.row], len(known.dims)
         order = [0 if d == axis else None for d in range(rank)]
         make = lambda _: self.context.numbers.positions(size)  # noqa: E731
-        return Whole(make, _INT64, axis, (row.row,), (size,), tuple(order), is_read=True)
+        return Whole.of(make, _INT64, 0, [row.row], [size], is_read=True).moved(order, axis)
 
     def _note(self, other: Mask, rows: Term) -> None:
         """Refuse a mask unless it is the followed one, or that which its last dims repeat.
