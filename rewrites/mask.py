@@ -47,7 +47,7 @@ class MaskRule(ScatterRule):
         by_mask, target = masked(scatter, context), context.target
         kind = granted(by_mask.mask.abstract.dtype)
         rows = whole_rows(by_mask, context, counts=not target.chooses_rows(kind))
-        updates = attempt(lambda: rows.of(scatter.updates, by_mask.dim))
+        updates = attempt(lambda: rows.of(scatter.updates, by_mask.dim, rows.rows))
         if isinstance(updates, Refusal):
             return Refusal(Reason.UNKNOWN_INDICES, "whether the updates are in the mask's order")
         if updates.is_computed and by_mask.others and target.is_timed:

@@ -16,6 +16,8 @@ that often, in their order:
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import onnx_ir as ir
 
 from onnx_scatterx.engine.rules import (
@@ -26,11 +28,11 @@ from onnx_scatterx.engine.rules import (
     ScatterRule,
     made_by,
 )
+from onnx_scatterx.rewrites.helpers.following import Has
 from onnx_scatterx.rewrites.helpers.masked_write import whole_rows, written_by_mask
 from onnx_scatterx.rewrites.helpers.masks import masked
 from onnx_scatterx.rewrites.helpers.row_counts import counted
 from onnx_scatterx.rewrites.helpers.row_reads import is_head
-from onnx_scatterx.rewrites.helpers.whole import Has
 
 
 class MaskedScatterRule(ScatterRule):
@@ -43,7 +45,7 @@ class MaskedScatterRule(ScatterRule):
         source, dim = _source(scatter, context), by_mask.dim
         rows = whole_rows(by_mask, context)
         has = Has.ALL if source is scatter.updates else Has.MORE
-        updates = counted(rows, source, dim, has)
+        updates = counted(rows, source, dim, replace(rows.rows, has=has))
         return Plan(lambda: written_by_mask(by_mask, rows, updates))
 
 

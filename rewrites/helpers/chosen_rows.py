@@ -20,7 +20,7 @@ must not depend on how many rows were chosen before.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 
@@ -177,7 +177,8 @@ def _written_as(
 ) -> Callable[[], ir.Value]:
     """Return a function that writes chosen rows as a tensor of all rows of a shape, or refuse."""
     context = rows.context
-    whole = rows.of_window(value, axis, window).with_dims(rows.dims_with(window))
+    following = replace(rows.rows, window=window)
+    whole = rows.of_window(value, axis, following).with_dims(following.dims)
     refuse_unless(len(whole.sizes) == len(shape))
 
     def write() -> ir.Value:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import onnx_ir as ir
@@ -21,13 +22,14 @@ from onnx_scatterx.engine.rules import (
     refuse_unless,
     term,
 )
+from onnx_scatterx.rewrites.helpers.following import Has
 from onnx_scatterx.rewrites.helpers.row_counts import counted
 from onnx_scatterx.rewrites.helpers.row_part import (
     Part,
     guarded,
     value_of,
 )
-from onnx_scatterx.rewrites.helpers.whole import Has, Whole
+from onnx_scatterx.rewrites.helpers.whole import Whole
 
 _DIVIDES = ("Div", "Mod")
 _ZERO = ("Min", "Max")  # of 0.0 and -0.0 they return either
@@ -44,7 +46,7 @@ def broadcast(part: Part) -> Whole:
     dims = sorted({r for x in wholes for r in x.dims})
     inputs = [_fit(part, x, dims) for x in operands]
     if part.node.op_type in _DIVIDES and part.dtype.is_integer() and _may_end_the_run(part):
-        inputs[1] = guarded(part, inputs[1], dims, 1, part.rank)
+        inputs[1] = guarded(part, inputs[1], part.axis, dims, 1, part.rank)
     return part.node_of(inputs, dims)
 
 
@@ -61,15 +63,16 @@ def _operands(part: Part) -> list[Whole | ir.Value | None]:
             found.append(value)
             continue
         same = part.facts.equal(rows.shape(value)[at], part.shape[axis])
-        has = part.has if same else Has.FEWER
-        found.append(attempt(partial(rows.of, value, at, has)))
+        has = part.following.has if same else Has.FEWER
+        found.append(attempt(partial(part.rows_of, value, at, has)))
     read = any(isinstance(x, Whole) and x.is_read for x in found)
     for i, x in enumerate(found):
         if isinstance(x, Refusal):
             refuse_unless(read and rows.counts)
             value = part.input(i)
             at = axis - rank + len(rows.shape(value))
-            found[i] = counted(rows, value, at, _how_many(part, value, at))
+            has = _how_many(part, value, at)
+            found[i] = counted(rows, value, at, replace(part.following, has=has))
     return [None if isinstance(x, Refusal) else x for x in found]
 
 
@@ -79,11 +82,11 @@ def _how_many(part: Part, value: ir.Value, axis: int) -> Has:
     If it surely has two or more, the output has as many, and so has what is written.
     """
     size = part.rows.shape_as_is(value)[axis]
-    if part.facts.equal(size, part.rows.count):
+    if part.facts.equal(size, part.rows.count(part.following)):
         return Has.ALL
     if not part.facts.is_nonnegative(size - 2):
         return Has.FEWER
-    return Has.MORE if part.has is Has.MORE else Has.ALL
+    return Has.MORE if part.following.has is Has.MORE else Has.ALL
 
 
 def _fit(part: Part, x: Whole | ir.Value | None, dims: Sequence[int]) -> Whole | ir.Value | None:

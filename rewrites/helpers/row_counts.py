@@ -23,40 +23,42 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.rules import Refusal, Shape, granted, made_by, refuse_unless, term
+from onnx_scatterx.rewrites.helpers.following import Following, Has
 from onnx_scatterx.rewrites.helpers.masks import as_bools, before_expands
 from onnx_scatterx.rewrites.helpers.row_reads import in_shape
-from onnx_scatterx.rewrites.helpers.whole import Has, Whole
+from onnx_scatterx.rewrites.helpers.whole import Whole
 from onnx_scatterx.rewrites.helpers.whole_rows import WholeRows
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 _LARGEST = {ir.DataType.INT32: (1 << 31) - 1, ir.DataType.FLOAT: 1 << 24}  # that they hold
 
 
-def counted(rows: WholeRows, value: ir.Value, axis: int, has: Has) -> Whole:
+def counted(rows: WholeRows, value: ir.Value, axis: int, following: Following) -> Whole:
     """Return the rows of a value that has them in the mask's order, or one for all, or refuse.
 
     A row that is not chosen is any of them.
     """
-    refuse_unless(rows.is_whole() and not rows.is_windowed)
-    old, dims, depth = rows.shape_as_is(value), tuple(range(rows.depth)), rows.depth
-    table, repeated = _Table(rows, value, axis, has, old, depth), _repeated(rows)
+    depth, has = following.depth, following.has
+    refuse_unless(rows.is_whole(depth) and not following.is_windowed)
+    old, dims = rows.shape_as_is(value), range(depth)
+    table, repeated = _Table(rows, value, axis, has, old, depth), _repeated(rows, depth)
     inner = math.prod(repeated, start=term(1))
     times = old[axis] if inner.constant == 0 else old[axis] // inner
     if repeated and times * inner is old[axis]:
         split = (*old[:axis], times, *repeated, *old[axis + 1 :])
-        table = _Table(rows, value, axis, has, split, depth - len(repeated))
-    shape = (*old[:axis], *rows.sizes(dims), *old[axis + 1 :])
+        table = _Table(rows, value, axis, has, split, depth - len(repeated), len(repeated))
+    shape = (*old[:axis], *rows.sizes(dims, following), *old[axis + 1 :])
     whole = Whole.of(table.make, rows.dtype(value), axis, dims, shape, is_read=True)
-    return rows.without_merged(whole)
+    return rows.without_merged(whole, depth)
 
 
-def _repeated(rows: WholeRows) -> Shape:
+def _repeated(rows: WholeRows, depth: int) -> Shape:
     """Return the sizes of the last dims of a mask that was expanded over them for this alone."""
     node, full = made_by(rows.mask.value, "Expand"), rows.mask.shape
     is_here = node is not None and node.graph is rows.context.graph
     source = before_expands(rows.mask.value) if is_here else None
     own = None if source is None else rows.context.known(source).shape
-    if own is None or len(own) != len(full) or rows.depth != len(full):
+    if own is None or len(own) != len(full) or depth != len(full):
         return ()
     value = rows.mask.value
     if value.is_graph_output() or any(use.node.op_type != "NonZero" for use in value.uses()):
@@ -71,8 +73,8 @@ def _repeated(rows: WholeRows) -> Shape:
 class _Table:
     """The rows of a value along an axis of a shape, one for each true element of a mask.
 
-    The mask is the followed one over its first ``depth`` dims. The value ``has`` as many rows as
-    are chosen, or more, or one.
+    The mask is the followed one over its first ``depth`` dims, or that which was expanded over
+    ``repeated`` ones behind them. The value ``has`` as many rows as are chosen, or more, or one.
     """
 
     rows: WholeRows
@@ -81,6 +83,7 @@ class _Table:
     has: Has
     shape: Shape
     depth: int
+    repeated: int = 0
 
     def make(self, _: list[ir.Value]) -> ir.Value:
         """Write all rows in the way of the fewest nodes that the target takes."""
@@ -137,10 +140,10 @@ class _Table:
     def _mask(self) -> ir.Value:
         """Write the mask over the dims that are counted."""
         rows = self.rows
-        if self.depth == rows.depth:
-            return rows.mask_over(rows.depth)
+        if not self.repeated:
+            return rows.mask_over(self.depth)
         source = granted(before_expands(rows.mask.value))
         known = in_shape(source, rows.extents[: self.depth], rows.facts, rows.context)
         mask = as_bools(known or source, rows.mask, rows.context)
-        gone = [] if known else list(range(self.depth, rows.depth))
+        gone = [] if known else list(range(self.depth, self.depth + self.repeated))
         return rows.context.writer.axes("Squeeze", mask, _BOOL, gone)

@@ -8,15 +8,18 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.rules import Rows, described, granted
 from onnx_scatterx.rewrites.helpers import row_arithmetic, row_layers, row_moves, row_writes
+from onnx_scatterx.rewrites.helpers.following import Following
 from onnx_scatterx.rewrites.helpers.row_part import Part
 from onnx_scatterx.rewrites.helpers.row_sizes import check_sizes
-from onnx_scatterx.rewrites.helpers.whole import Has, Whole
+from onnx_scatterx.rewrites.helpers.whole import Whole
 from onnx_scatterx.rewrites.helpers.whole_rows import WholeRows
 
 
-def whole_of(rows: WholeRows, node: ir.Node, value: ir.Value, axis: int, has: Has) -> Whole:
+def whole_of(
+    rows: WholeRows, node: ir.Node, value: ir.Value, axis: int, following: Following
+) -> Whole:
     """Return all rows of an output of a node, or refuse."""
-    part, handler = Part(rows, node, value, axis, has), _HANDLERS[described(node).rows]
+    part, handler = Part(rows, node, value, axis, following), _HANDLERS[described(node).rows]
     check_sizes(part)
     return granted(handler)(part)
 

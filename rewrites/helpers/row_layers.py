@@ -71,15 +71,14 @@ def sampled(part: Part) -> Whole:
     refuse_unless(part.axis == 0)
     maps, grids = part.followed(0, 0), part.followed(1, 0)
     dims = sorted({*maps.dims, *grids.dims})
-    pair = part.rows.everywhere(maps, dims), _harmless(part, 1, part.rows.everywhere(grids, dims))
+    pair = part.everywhere(maps, dims), _harmless(part, 1, part.everywhere(grids, dims))
     flat = [part.flattened(x) for x in pair]
     return part.unflattened(part.node_of(flat, dims))
 
 
 def _harmless(part: Part, i: int, x: Whole) -> Whole:
     """Return rows of an input that are zeros where they are not chosen."""
-    inner = Part(part.rows, part.node, part.input(i), 0, part.has)
-    return guarded(inner, x, x.dims, 0, inner.rank)
+    return guarded(part, x, 0, x.dims, 0, len(part.rows.shape(part.input(i))))
 
 
 def before(part: Part) -> Whole:

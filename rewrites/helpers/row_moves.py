@@ -26,6 +26,7 @@ from onnx_scatterx.engine.rules import (
     refuse_unless,
     term,
 )
+from onnx_scatterx.rewrites.helpers.following import Has, is_of_window
 from onnx_scatterx.rewrites.helpers.row_part import (
     Part,
     constant,
@@ -34,8 +35,7 @@ from onnx_scatterx.rewrites.helpers.row_part import (
     shifted,
     value_of,
 )
-from onnx_scatterx.rewrites.helpers.whole import Has, Whole, same_but_ones
-from onnx_scatterx.rewrites.helpers.whole_rows import is_of_window
+from onnx_scatterx.rewrites.helpers.whole import Whole, same_but_ones
 
 
 def in_order(part: Part) -> Whole:
@@ -58,7 +58,9 @@ def _from_axis(part: Part, at: int) -> Whole | None:
     repeated = _repeated(part, old, at, behind)
     if not repeated:
         return None
-    x = attempt(partial(part.rows.of_repeated, part.input(0), at, repeated, part.has))
+    depth = part.following.depth - repeated
+    following = replace(part.following, depth=depth)
+    x = attempt(partial(part.rows.of_repeated, part.input(0), at, following))
     if not isinstance(x, Whole):
         return None
     first = x.axis + len(x.dims)
@@ -69,7 +71,7 @@ def _from_axis(part: Part, at: int) -> Whole | None:
             x = x.narrow
     more = [d for d in range(repeated) if x.sizes[first + d].constant != 1]
     kept = [*range(first), *(first + d for d in more), *range(first + repeated, len(x.order))]
-    dims = (*x.dims, *(part.rows.dim(part.rows.depth - repeated + d) for d in more))
+    dims = (*x.dims, *(part.rows.dim(depth + d) for d in more))
     return _shaped(part, replace(x.moved(kept, x.axis), dims=dims, narrow=None))
 
 
@@ -79,7 +81,7 @@ def _count(sizes: Sequence[Term]) -> Term:
 
 def _repeated(part: Part, old: Shape, at: int, behind: Term) -> int:
     """Return how many of the last dims of the mask are axes behind the rows that are merged."""
-    depth, equal, mask = part.rows.depth, part.facts.equal, part.rows.mask
+    depth, equal, mask = part.following.depth, part.facts.equal, part.rows.mask
     for count in range(1, depth + 1):
         own, last = old[at + 1 : at + 1 + count], slice(depth - count, depth)
         shapes = mask.shape[last], part.rows.extents[last]
@@ -96,15 +98,17 @@ def _windowed(part: Part, at: int) -> Whole | None:
     other axes of the input are the window of its axis of rows.
     """
     rows, old, axis = part.rows, part.rows.shape(part.input(0)), part.axis
-    before = _quotient(rows.window[0] * _count(part.shape[:axis]), _count(old[:at]))
-    behind = _quotient(rows.window[1] * _count(part.shape[axis + 1 :]), _count(old[at + 1 :]))
-    if before is None or behind is None or (before, behind) == rows.window:
+    window = part.following.window
+    before = _quotient(window[0] * _count(part.shape[:axis]), _count(old[:at]))
+    behind = _quotient(window[1] * _count(part.shape[axis + 1 :]), _count(old[at + 1 :]))
+    if before is None or behind is None or (before, behind) == window:
         return None
-    x = attempt(partial(rows.of_window, part.input(0), at, (before, behind), part.has))
+    following = replace(part.following, window=(before, behind))
+    x = attempt(partial(rows.of_window, part.input(0), at, following))
     if not isinstance(x, Whole):
         return None
     inner = [r for r in x.dims if not is_of_window(r)]
-    return _shaped(part, x, [r for r in rows.dims if r in inner or is_of_window(r)])
+    return _shaped(part, x, [r for r in rows.dims(part.following) if r in inner or is_of_window(r)])
 
 
 def _quotient(a: Term, b: Term) -> Term | None:
@@ -150,8 +154,8 @@ def expanded(part: Part) -> Whole:
         x = value_of(part, source)
     else:
         as_many = part.facts.equal(own[at], part.shape[part.axis])
-        has = part.has if as_many or part.rows.is_fixed(source, at) else Has.FEWER
-        x = part.rows.of(source, at, has)
+        as_many |= part.rows.is_fixed(source, at)
+        x = part.rows_of(source, at, part.following.has if as_many else Has.FEWER)
     new = part.whole_shape(x.dims)
     lead = len(new) - len(x.order)
     order = [*[None] * lead, *range(len(x.order))]
@@ -187,7 +191,7 @@ def joined(part: Part) -> Whole:
     refuse_unless(axis != part.axis)
     wholes = [part.followed(i, part.axis) for i in range(len(part.node.inputs))]
     dims = sorted({r for x in wholes for r in x.dims})
-    inputs = [part.rows.everywhere(x, dims) for x in wholes]
+    inputs = [part.everywhere(x, dims) for x in wholes]
     place = axis if axis < part.axis else axis + len(dims) - 1
     return part.node_of(inputs, dims, axis=place)
 
@@ -204,7 +208,7 @@ def cut(part: Part) -> Whole:
     if part.axis in axes:
         i = axes.index(part.axis)
         refuse_unless(count == 1 and starts[i] == 0 and steps[i] == 1)
-        return part.rows.of(part.input(0), part.axis, part.has.of_more())
+        return part.rows_of(part.input(0), part.axis, part.following.has.of_more())
     x = part.followed(0, part.axis)
     ends = known(part.input(2)).constant
     refuse_unless(ends is not None)
@@ -257,8 +261,7 @@ def taken(part: Part) -> Whole:
     if axis <= part.axis < axis + len(indices):
         x = indices_of(part, 1, part.axis - axis)
         refuse_unless(part.facts.is_nonnegative(shape[axis] - 1))
-        inner = Part(part.rows, part.node, at, part.axis - axis, part.has)
-        safe = guarded(inner, x, x.dims, 0, len(indices))
+        safe = guarded(part, x, part.axis - axis, x.dims, 0, len(indices))
         return part.node_of([table, safe], x.dims, axis=axis)
     own = part.axis if part.axis < axis else part.axis - len(indices) + 1
     x = part.followed(0, own)
@@ -276,18 +279,18 @@ def taken_at(part: Part) -> Whole:
     last = len(indices) - 1
     refuse_unless(part.attribute("batch_dims", 0) == 0 and part.axis < last)
     length = granted(indices[last].constant)
-    x, inner = indices_of(part, 1, part.axis), Part(part.rows, part.node, at, part.axis, part.has)
-    rows, facts = part.rows.sizes(x.dims), part.facts
+    x, facts = indices_of(part, 1, part.axis), part.facts
+    rows = part.sizes(x.dims)
     for n in shape[:length]:  # as many as rows: if there are none, no index is read
         refuse_unless(facts.is_nonnegative(n - 1) or any(facts.equal(n, m) for m in rows))
     if length > 1:
-        return part.node_of([table, guarded(inner, x, x.dims, 0, last + 1)], x.dims)
+        return part.node_of([table, guarded(part, x, part.axis, x.dims, 0, last + 1)], x.dims)
     x = x.moved(range(len(x.order) - 1), x.axis)
 
     def make(made: list[ir.Value]) -> ir.Value:
         return part.context.writer.node("Gather", [table, made[0]], part.dtype, axis=0)
 
-    return part.whole(make, [guarded(inner, x, x.dims, 0, last)], x.dims)
+    return part.whole(make, [guarded(part, x, part.axis, x.dims, 0, last)], x.dims)
 
 
 def taken_along(part: Part) -> Whole:
@@ -300,10 +303,9 @@ def taken_along(part: Part) -> Whole:
     refuse_unless(part.facts.is_nonnegative(part.rows.shape(source)[axis] - 1))
     x, i = part.followed(0, part.axis), part.followed(1, part.axis)
     dims = sorted({*x.dims, *i.dims})
-    inner = Part(part.rows, part.node, at, part.axis, part.has)
-    safe = guarded(inner, part.rows.everywhere(i, dims), dims, 0, part.rank)
+    safe = guarded(part, part.everywhere(i, dims), part.axis, dims, 0, part.rank)
     place = axis if axis < part.axis else axis + len(dims) - 1
-    return part.node_of([part.rows.everywhere(x, dims), safe], dims, axis=place)
+    return part.node_of([part.everywhere(x, dims), safe], dims, axis=place)
 
 
 def top_elements(part: Part) -> Whole:

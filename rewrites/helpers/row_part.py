@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ from onnx_scatterx.engine.rules import (
     refuse_unless,
     term,
 )
-from onnx_scatterx.rewrites.helpers.whole import Has, Whole
+from onnx_scatterx.rewrites.helpers.following import Following, Has
+from onnx_scatterx.rewrites.helpers.whole import Whole
 from onnx_scatterx.rewrites.helpers.whole_rows import WholeRows
 
 Attributes = dict[str, Any]
@@ -29,11 +31,14 @@ Attributes = dict[str, Any]
 class Part:
     """A node of the model on its way to be a node of whole tensors.
 
-    The rows of its output ``value`` run along ``axis``.
+    Its output ``value`` has rows along ``axis``, as they are followed.
     """
 
-    def __init__(self, rows: WholeRows, node: ir.Node, value: ir.Value, axis: int, has: Has):
-        self.rows, self.node, self.value, self.axis, self.has = rows, node, value, axis, has
+    def __init__(
+        self, rows: WholeRows, node: ir.Node, value: ir.Value, axis: int, following: Following
+    ) -> None:
+        self.rows, self.node, self.value, self.axis = rows, node, value, axis
+        self.following = following
         self.context, self.facts = rows.context, rows.facts
         self.shape, self.dtype = rows.shape(value), rows.dtype(value)
 
@@ -72,7 +77,19 @@ class Part:
 
     def followed(self, i: int, axis: int) -> Whole:
         """Return all rows of an input, along an axis of it."""
-        return self.rows.of(self.input(i), axis, self.has)
+        return self.rows.of(self.input(i), axis, self.following)
+
+    def rows_of(self, value: ir.Value, axis: int, has: Has) -> Whole:
+        """Return all rows of a value that has as many, or one, or more, along an axis of it."""
+        return self.rows.of(value, axis, replace(self.following, has=has))
+
+    def sizes(self, dims: Sequence[int]) -> Shape:
+        """Return the sizes of dims of a tensor of all rows."""
+        return self.rows.sizes(dims, self.following)
+
+    def everywhere(self, x: Whole, dims: Sequence[int]) -> Whole:
+        """Return a tensor of all rows with these dims, each in its size."""
+        return self.rows.everywhere(x, dims, self.following)
 
     def of(self, x: Whole, **changed: Any) -> Whole:
         """Return the same node of one whole tensor; other inputs are the same for all rows."""
@@ -108,12 +125,12 @@ class Part:
     ) -> Whole:
         """Return all rows of the output, as a function writes them."""
         shape = self.whole_shape(dims)
-        total = None if work is None else self.rows.work_of(work, dims)
+        total = None if work is None else self.rows.work_of(work, dims, self.following)
         return Whole.of(make, self.dtype, self.axis, dims, shape, *parts, work=total)
 
     def whole_shape(self, dims: Sequence[int]) -> Shape:
         """Return the shape of all rows of the output."""
-        return (*self.shape[: self.axis], *self.rows.sizes(dims), *self.shape[self.axis + 1 :])
+        return (*self.shape[: self.axis], *self.sizes(dims), *self.shape[self.axis + 1 :])
 
     def check_bits(self) -> None:
         """Refuse a function of floats whose bits may depend on the other rows of a tensor."""
@@ -138,7 +155,7 @@ class Part:
         """Return a whole tensor with one axis of rows."""
         if len(x.dims) == 1:
             return x
-        count = math.prod(self.rows.sizes(x.dims), start=term(1))
+        count = math.prod(self.sizes(x.dims), start=term(1))
         end = x.axis + len(x.dims)
         shape = (*x.sizes[: x.axis], count, *x.sizes[end:])
 
@@ -152,7 +169,7 @@ class Part:
         """Return the output of a node of a flattened tensor with its dims of the mask."""
         if len(x.dims) == 1:
             return x
-        count = math.prod(self.rows.sizes(x.dims), start=term(1))
+        count = math.prod(self.sizes(x.dims), start=term(1))
         old = (*self.shape[: self.axis], count, *self.shape[self.axis + 1 :])
 
         def make(made: list[ir.Value]) -> ir.Value:
@@ -172,23 +189,24 @@ def value_of(part: Part, x: ir.Value) -> Whole:
 
 
 def guarded(
-    part: Part, x: Whole | ir.Value | None, dims: Sequence[int], number: int, rank: int
+    part: Part, x: Whole | ir.Value | None, axis: int, dims: Sequence[int], number: int, rank: int
 ) -> Whole:
     """Return an operand that is a harmless number at the rows that are not chosen.
 
-    It is broadcast to the tensor of all rows whose chosen tensor has this rank.
+    It is broadcast to the tensor of all rows whose chosen tensor has this rank, and rows along
+    this axis.
     """
     own = x if isinstance(x, Whole) else value_of(part, granted(x))
-    full, end = rank - 1 + len(dims), part.axis + len(dims)
+    full, end = rank - 1 + len(dims), axis + len(dims)
     order = [*[None] * (full - len(own.order)), *range(len(own.order))]
-    inner = own.moved(order, part.axis)
+    inner = own.moved(order, axis)
     sizes = [*inner.sizes]
-    sizes[part.axis : end] = part.rows.sizes(dims)
+    sizes[axis:end] = part.sizes(dims)
 
     def make(made: list[ir.Value]) -> ir.Value:
-        return part.rows.guarded(made[0], own.dtype, dims, part.axis, number, full)
+        return part.rows.guarded(made[0], own.dtype, dims, axis, number, full)
 
-    return Whole.of(make, own.dtype, part.axis, dims, sizes, inner)
+    return Whole.of(make, own.dtype, axis, dims, sizes, inner)
 
 
 def constant(part: Part, array: np.ndarray) -> Whole:
@@ -207,7 +225,11 @@ def indices_of(part: Part, i: int, axis: int) -> Whole:
     source = None if cast is None else cast.inputs[0]
     if cast is None or source is None or cast.graph is not part.context.graph:
         return part.followed(i, axis)
-    x, dtype, w = part.rows.of(source, axis, part.has), part.rows.dtype(at), part.context.writer
+    x, dtype, w = (
+        part.rows.of(source, axis, part.following),
+        part.rows.dtype(at),
+        part.context.writer,
+    )
 
     def make(made: list[ir.Value]) -> ir.Value:
         return w.cast(made[0], x.dtype, dtype)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 
 import onnx_ir as ir
 
@@ -22,28 +21,11 @@ from onnx_scatterx.engine.rules import (
     MultiplyAdds,
     Shape,
     Term,
-    refuse_unless,
     term,
 )
 
 Make = Callable[[list[ir.Value]], ir.Value]
 """Writes a tensor, given those that it is computed from."""
-
-
-class Has(Enum):
-    """How many rows a value has, beside those that are chosen."""
-
-    ALL = "as many"
-    FEWER = "as many, or one, which is repeated"
-    MORE = "as many, or more, of which the first are taken"
-
-    def of_more(self) -> Has:
-        """Return what a tensor has of which the first rows are taken, or refuse.
-
-        If there are fewer, they may be repeated. The first of repeated rows are the right ones.
-        """
-        refuse_unless(self is not Has.FEWER)
-        return Has.MORE
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,8 +36,8 @@ from onnx_scatterx.engine.rules import (
     described,
     granted,
     refuse_unless,
-    term,
 )
+from onnx_scatterx.rewrites.helpers.following import Following, is_of_window
 from onnx_scatterx.rewrites.helpers.mask_shares import share_of
 from onnx_scatterx.rewrites.helpers.masks import (
     Mask,
@@ -49,21 +49,13 @@ from onnx_scatterx.rewrites.helpers.masks import (
     row_of,
 )
 from onnx_scatterx.rewrites.helpers.row_reads import RowRead, as_is, row_read
-from onnx_scatterx.rewrites.helpers.whole import Has, Whole
+from onnx_scatterx.rewrites.helpers.whole import Whole
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 _SUMMED = (ir.DataType.FLOAT, ir.DataType.DOUBLE, ir.DataType.INT32, ir.DataType.INT64)
 _NODES = 256  # that are followed for one scatter
-_ONE = term(1)
-_BEFORE, _BEHIND = -1, 1 << 10  # the dims of a window, beside those of a mask
 
-
-def is_of_window(dim: int) -> bool:
-    """Return whether a dim of a tensor of all rows is one of a window."""
-    return dim in (_BEFORE, _BEHIND)
-
-
-Through = Callable[["WholeRows", ir.Node, ir.Value, int, Has], Whole]
+Through = Callable[["WholeRows", ir.Node, ir.Value, int, Following], Whole]
 """Returns all rows of an output of a node, along an axis, or refuses (``row_functions``)."""
 
 
@@ -72,12 +64,9 @@ class WholeRows:
     """Follows values whose rows a mask chooses to tensors of all rows; it refuses what it cannot.
 
     The dims of the mask have these ``extents`` in the tensors, and ``fitted`` writes the mask with
-    them. The rows are those of the first ``depth`` dims; further dims repeat them. If ``counts``,
-    an operand may be read by the running count of the mask, beside another one. At most one place
-    of the ``merged`` dims is true, wherever it is: what is read there needs no such dims.
-
-    An axis may have an element for each chosen row and each place of a ``window`` of two sizes: one
-    counts before the rows, the other behind them. These are dims of a tensor of all rows, too.
+    them. If ``counts``, an operand may be read by the running count of the mask, beside another
+    one. At most one place of the ``merged`` dims is true, wherever it is: what is read there needs
+    no such dims.
     """
 
     mask: Mask
@@ -88,64 +77,43 @@ class WholeRows:
     facts: Facts
     counts: bool = False
     merged: tuple[int, ...] = ()
-    depth: int = field(init=False)
-    window: Shape = field(init=False, default=(_ONE, _ONE))
     _read_by: dict[int, Mask] = field(default_factory=dict)
-    _seen: dict[tuple[ir.Value, int, int, Shape, Has], Whole | Refusal] = field(
-        default_factory=dict
-    )
+    _seen: dict[tuple[ir.Value, int, Following], Whole | Refusal] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self.depth = len(self.extents)
+    @property
+    def rows(self) -> Following:
+        """An axis of as many elements as rows are chosen, by all dims of the mask."""
+        return Following(len(self.extents))
 
-    def of(self, value: ir.Value, axis: int, has: Has = Has.ALL) -> Whole:
-        """Return all rows of a value whose chosen rows run along an axis, or refuse."""
-        key = value, axis, self.depth, self.window, has
+    def of(self, value: ir.Value, axis: int, following: Following) -> Whole:
+        """Return all rows of a value that has chosen rows along an axis, or refuse."""
+        key = value, axis, following
         if key not in self._seen:
             refuse_unless(len(self._seen) < _NODES)
             self.context.charge()
-            self._seen[key] = attempt(lambda: self._of(value, axis, has))
+            self._seen[key] = attempt(lambda: self._of(*key))
         return granted(self._seen[key])
 
-    def of_repeated(self, value: ir.Value, axis: int, dims: int, has: Has) -> Whole:
+    def of_repeated(self, value: ir.Value, axis: int, following: Following) -> Whole:
         """Return all rows of a value of rows that the last dims of the mask only repeat."""
-        refuse_unless(not self.is_windowed)
-        self.depth -= dims
-        try:
-            whole = self.of(value, axis, has)
-            refuse_unless(whole.is_read or repeats(self.mask, self.depth))
-            return whole
-        finally:
-            self.depth += dims
+        refuse_unless(not following.is_windowed)
+        whole = self.of(value, axis, following)
+        refuse_unless(whole.is_read or repeats(self.mask, following.depth))
+        return whole
 
-    def of_window(self, value: ir.Value, axis: int, window: Shape, has: Has = Has.ALL) -> Whole:
+    def of_window(self, value: ir.Value, axis: int, following: Following) -> Whole:
         """Return all rows of a value with an element for each place of a window, or refuse.
 
         The tensor has the dims of the window in full.
         """
-        before, self.window = self.window, window
-        try:
-            refuse_unless(self.facts.equal(self.shape(value)[axis], self.count))
-            whole = self.of(value, axis, has)
-            dims = [r for r in self.dims if r in whole.dims or is_of_window(r)]
-            return self.everywhere(whole, dims)
-        finally:
-            self.window = before
+        refuse_unless(self.facts.equal(self.shape(value)[axis], self.count(following)))
+        whole = self.of(value, axis, following)
+        dims = [r for r in self.dims(following) if r in whole.dims or is_of_window(r)]
+        return self.everywhere(whole, dims, following)
 
-    @property
-    def is_windowed(self) -> bool:
-        """Whether an axis has more than an element for each row."""
-        return self.window != (_ONE, _ONE)
-
-    @property
-    def dims(self) -> tuple[int, ...]:
-        """The dims of the mask and of the window, in the order in which they count."""
-        return self.dims_with(self.window)
-
-    def dims_with(self, window: Shape) -> tuple[int, ...]:
-        """Return the dims of the mask and of a window."""
-        before, behind = (n.constant != 1 for n in window)
-        return (*[_BEFORE] * before, *range(self.depth), *[_BEHIND] * behind)
+    def dims(self, following: Following) -> tuple[int, ...]:
+        """Return the dims of the mask and of the window, in the order in which they count."""
+        return following.dims
 
     def shape(self, value: ir.Value) -> Shape:
         """Return the shape that a value has if a row is chosen, or refuse.
@@ -171,10 +139,9 @@ class WholeRows:
         """Return the element type of a value, or refuse."""
         return granted(self.context.known(value).dtype or value.dtype)
 
-    @property
-    def count(self) -> Term:
-        """How long an axis of chosen rows is."""
-        return self._read_by.get(self.depth, self.mask).count * math.prod(self.window, start=_ONE)
+    def count(self, following: Following) -> Term:
+        """Return how long an axis of chosen rows is."""
+        return self._read_by.get(following.depth, self.mask).count * following.places
 
     @property
     def width(self) -> int:
@@ -185,34 +152,34 @@ class WholeRows:
         """Return the dim of a tensor of all rows that a dim of the mask is, or refuse."""
         return r
 
-    def sizes(self, dims: Sequence[int]) -> Shape:
+    def sizes(self, dims: Sequence[int], following: Following) -> Shape:
         """Return the sizes of dims of the mask and of the window."""
-        at = {_BEFORE: self.window[0], _BEHIND: self.window[1]}
-        return tuple(at[r] if r in at else self.extents[r] for r in dims)
+        return following.sizes(dims, self.extents)
 
     def is_fixed(self, value: ir.Value, axis: int) -> bool:
         """Return whether a value is the same for all rows that run along an axis of it."""
         return axis < 0 or self.shape(value)[axis].constant == 1
 
-    def everywhere(self, x: Whole, dims: Sequence[int]) -> Whole:
+    def everywhere(self, x: Whole, dims: Sequence[int], following: Following) -> Whole:
         """Return a whole tensor with these dims of the mask, each in its size."""
         if x.dims == tuple(dims):
             return x
         x = x.with_dims(dims)
-        shape = (*x.sizes[: x.axis], *self.sizes(dims), *x.sizes[x.axis + len(dims) :])
+        sizes, end = self.sizes(dims, following), x.axis + len(dims)
+        shape = (*x.sizes[: x.axis], *sizes, *x.sizes[end:])
 
         def make(made: list[ir.Value]) -> ir.Value:
-            sizes = self.context.numbers.shape(shape)
-            return self.context.writer.node("Expand", [made[0], sizes], x.dtype)
+            to = self.context.numbers.shape(shape)
+            return self.context.writer.node("Expand", [made[0], to], x.dtype)
 
         return Whole.of(make, x.dtype, x.axis, dims, shape, x)
 
-    def work_of(self, each: Term, dims: Sequence[int]) -> MultiplyAdds:
+    def work_of(self, each: Term, dims: Sequence[int], following: Following) -> MultiplyAdds:
         """Return the multiply-adds of a tensor with these dims of the mask, so many for a row."""
-        others = (self.sizes([r])[0].constant for r in self.dims if r not in dims)
-        chosen = self._share * math.prod(n or 1 for n in others)
-        total = each * math.prod(self.sizes(dims), start=term(1))
-        return MultiplyAdds(each * math.prod(self.window, start=_ONE), total, 1 / chosen)
+        others = self.sizes([r for r in self.dims(following) if r not in dims], following)
+        chosen = self._share * math.prod(n.constant or 1 for n in others)
+        total = math.prod(self.sizes(dims, following), start=each)
+        return MultiplyAdds(each * following.places, total, 1 / chosen)
 
     @cached_property
     def _share(self) -> float:
@@ -256,16 +223,16 @@ class WholeRows:
         safe = w.constant(np.array(number, dtype.numpy()), dtype)
         return w.node("Where", [hit, x, safe], dtype)
 
-    def is_whole(self) -> bool:
-        """Return whether the mask is known over the dims whose rows are followed."""
-        return self.depth == len(self.extents) or self.depth in self._read_by
+    def is_whole(self, depth: int) -> bool:
+        """Return whether the mask is known over its first dims."""
+        return depth == len(self.extents) or depth in self._read_by
 
     def mask_over(self, depth: int) -> ir.Value:
         """Write the mask over its first dims, which the others repeat."""
         mask = self._read_by.get(depth)
         return self.fitted() if mask is None else as_bools(mask.value, mask, self.context)
 
-    def without_merged(self, whole: Whole, *, are_small: bool = False) -> Whole:
+    def without_merged(self, whole: Whole, depth: int, *, are_small: bool = False) -> Whole:
         """Return a tensor of rows without the merged dims: the elements where the mask is true.
 
         ONNX Runtime adds the elements of a ReduceSum as doubles, which hold ``small`` integers.
@@ -273,13 +240,13 @@ class WholeRows:
         gone = [r for r in whole.dims if r in self.merged]
         if not gone:
             return whole
-        refuse_unless(whole.dtype in _SUMMED and self.depth == len(self.extents))
+        refuse_unless(whole.dtype in _SUMMED and depth == len(self.extents))
         w, count = self.context.writer, len(self.extents)
         whole = whole.with_dims(range(count))
         axes, rank = [whole.axis + r for r in self.merged], len(whole.order)
         dims = tuple(r for r in range(count) if r not in self.merged)
         shape = [n for d, n in enumerate(whole.sizes) if d not in axes]
-        shape[whole.axis : whole.axis + len(dims)] = self.sizes(dims)
+        shape[whole.axis : whole.axis + len(dims)] = [self.extents[r] for r in dims]
 
         def make(made: list[ir.Value]) -> ir.Value:
             x = self.guarded(made[0], whole.dtype, range(count), whole.axis, 0, rank)
@@ -292,49 +259,51 @@ class WholeRows:
 
         return Whole.of(make, whole.dtype, whole.axis, dims, shape, whole, is_read=True)
 
-    def _of(self, value: ir.Value, axis: int, has: Has) -> Whole:
+    def _of(self, value: ir.Value, axis: int, following: Following) -> Whole:
         if self.is_fixed(value, axis):
             shape, kind = self.shape_as_is(value), self.dtype(value)
             order = [d for d in range(len(shape)) if d != axis]
             return Whole.of(partial(as_is, value), kind, axis, (), shape).moved(order, axis)
-        place = attempt(lambda: self.without_merged(self._place(value, axis), are_small=True))
-        if isinstance(place, Whole):
-            return place
+        depth = following.depth
+        if not following.is_windowed:
+            place = partial(self._place, value, axis, depth)
+            found = attempt(lambda: self.without_merged(place(), depth, are_small=True))
+            if isinstance(found, Whole):
+                return found
         node = granted(value.producer())
         refuse_unless(node.domain == "" and node.graph is self.context.graph)
-        if described(node).reads and not self.is_windowed:
-            read = attempt(lambda: self.without_merged(self._read(node, axis)))
+        if described(node).reads and not following.is_windowed:
+            read = attempt(lambda: self.without_merged(self._read(node, axis, following), depth))
             if isinstance(read, Whole):
                 return read
-        return self.through(self, node, value, axis, has)
+        return self.through(self, node, value, axis, following)
 
-    def _place(self, value: ir.Value, axis: int) -> Whole:
+    def _place(self, value: ir.Value, axis: int, depth: int) -> Whole:
         """Return the places at which a mask is true along one of its dims: every place of it."""
-        refuse_unless(not self.is_windowed)
         known = self.context.known(value)
         row = granted(row_of(granted(index_map_of(known)), self.context))
-        refuse_unless(row.dim == axis and row.row < self.depth and known.dtype == _INT64)
+        refuse_unless(row.dim == axis and row.row < depth and known.dtype == _INT64)
         refuse_unless(all(d == axis or n.constant == 1 for d, n in enumerate(known.dims)))
-        self._note(mask_under([row], self.context), known.dims[axis])
+        self._note(mask_under([row], self.context), known.dims[axis], depth)
         size, rank = self.extents[row.row], len(known.dims)
         order = [0 if d == axis else None for d in range(rank)]
         make = lambda _: self.context.numbers.positions(size)  # noqa: E731
         return Whole.of(make, _INT64, 0, [row.row], [size], is_read=True).moved(order, axis)
 
-    def _note(self, other: Mask, rows: Term) -> None:
+    def _note(self, other: Mask, rows: Term, depth: int) -> None:
         """Refuse a mask unless it is the followed one, or that which its last dims repeat.
 
         All the rows that it chooses must be there.
         """
-        refuse_unless(len(other.shape) == self.depth and self.facts.equal(rows, other.count))
+        refuse_unless(len(other.shape) == depth and self.facts.equal(rows, other.count))
         refuse_unless(is_repeated(other, self.mask, self.context, self.facts))
         if all(map(self.facts.equal, other.shape, self.extents)):
-            self._read_by[self.depth] = other
+            self._read_by[depth] = other
 
-    def _read(self, node: ir.Node, axis: int) -> Whole:
+    def _read(self, node: ir.Node, axis: int, following: Following) -> Whole:
         """Return the tensor whose rows a node reads by the mask, or refuse."""
-        read = row_read(node, axis, self.extents[: self.depth], self.context)
-        self._note(mask_under(read.rows, self.context), read.read.shape[axis])
+        read = row_read(node, axis, self.extents[: following.depth], self.context)
+        self._note(mask_under(read.rows, self.context), read.read.shape[axis], following.depth)
         return self._source(read)
 
     def _source(self, read: RowRead) -> Whole:
