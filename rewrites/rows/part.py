@@ -21,9 +21,9 @@ from onnx_scatterx.engine.rules import (
     refuse_unless,
     term,
 )
-from onnx_scatterx.rewrites.helpers.following import Following, Has
-from onnx_scatterx.rewrites.helpers.whole import Whole
-from onnx_scatterx.rewrites.helpers.whole_rows import WholeRows
+from onnx_scatterx.rewrites.rows.following import Following, Has
+from onnx_scatterx.rewrites.rows.whole import Whole
+from onnx_scatterx.rewrites.rows.whole_rows import WholeRows
 
 Attributes = dict[str, Any]
 
@@ -38,9 +38,9 @@ class Part:
         self, rows: WholeRows, node: ir.Node, value: ir.Value, axis: int, following: Following
     ) -> None:
         self.rows, self.node, self.value, self.axis = rows, node, value, axis
-        self.following = following
-        self.context, self.facts = rows.context, rows.facts
-        self.shape, self.dtype = rows.shape(value), rows.dtype(value)
+        self.following, self.choice = following, rows.choice
+        self.context, self.facts = self.choice.context, self.choice.facts
+        self.shape, self.dtype = self.choice.shape(value), self.choice.dtype(value)
 
     @property
     def rank(self) -> int:
@@ -85,7 +85,7 @@ class Part:
 
     def sizes(self, dims: Sequence[int]) -> Shape:
         """Return the sizes of dims of a tensor of all rows."""
-        return self.rows.sizes(dims, self.following)
+        return self.rows.dims.sizes(dims, self.following)
 
     def everywhere(self, x: Whole, dims: Sequence[int]) -> Whole:
         """Return a tensor of all rows with these dims, each in its size."""
@@ -125,7 +125,7 @@ class Part:
     ) -> Whole:
         """Return all rows of the output, as a function writes them."""
         shape = self.whole_shape(dims)
-        total = None if work is None else self.rows.work_of(work, dims, self.following)
+        total = None if work is None else self.rows.dims.work_of(work, dims, self.following)
         return Whole.of(make, self.dtype, self.axis, dims, shape, *parts, work=total)
 
     def whole_shape(self, dims: Sequence[int]) -> Shape:
@@ -149,7 +149,7 @@ class Part:
             return
         value = self.input(i)
         refuse_unless(value.is_initializer() and not value.is_graph_input())
-        refuse_unless(len(self.rows.shape(value)) == 2)
+        refuse_unless(len(self.choice.shape(value)) == 2)
 
     def flattened(self, x: Whole) -> Whole:
         """Return a whole tensor with one axis of rows."""
@@ -185,7 +185,7 @@ def shifted(d: int, x: Whole) -> int:
 
 def value_of(part: Part, x: ir.Value) -> Whole:
     """Return a value that is the same for all rows."""
-    return Whole.of(lambda _: x, part.rows.dtype(x), 0, (), part.rows.shape_as_is(x))
+    return Whole.of(lambda _: x, part.choice.dtype(x), 0, (), part.choice.shape_as_is(x))
 
 
 def guarded(
@@ -227,7 +227,7 @@ def indices_of(part: Part, i: int, axis: int) -> Whole:
         return part.followed(i, axis)
     x, dtype, w = (
         part.rows.of(source, axis, part.following),
-        part.rows.dtype(at),
+        part.choice.dtype(at),
         part.context.writer,
     )
 

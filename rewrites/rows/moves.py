@@ -26,8 +26,8 @@ from onnx_scatterx.engine.rules import (
     refuse_unless,
     term,
 )
-from onnx_scatterx.rewrites.helpers.following import Has, is_of_window
-from onnx_scatterx.rewrites.helpers.row_part import (
+from onnx_scatterx.rewrites.rows.following import Has, is_of_window
+from onnx_scatterx.rewrites.rows.part import (
     Part,
     constant,
     guarded,
@@ -35,19 +35,19 @@ from onnx_scatterx.rewrites.helpers.row_part import (
     shifted,
     value_of,
 )
-from onnx_scatterx.rewrites.helpers.whole import Whole, same_but_ones
+from onnx_scatterx.rewrites.rows.whole import Whole, same_but_ones
 
 
 def in_order(part: Part) -> Whole:
     """Reshape, Flatten, Squeeze, Unsqueeze, Identity: the elements in their order."""
-    places = range(len(part.rows.shape(part.input(0))))
+    places = range(len(part.choice.shape(part.input(0))))
     found = [partial(way, part, at) for way in (_from_axis, _windowed) for at in places]
     return granted(next((x for each in found if (x := each()) is not None), None))
 
 
 def _from_axis(part: Part, at: int) -> Whole | None:
     """Return all rows of a tensor in another shape, if they run along an axis of the input."""
-    old, axis, facts = part.rows.shape(part.input(0)), part.axis, part.facts
+    old, axis, facts = part.choice.shape(part.input(0)), part.axis, part.facts
     before, behind = _count(part.shape[:axis]), _count(part.shape[axis + 1 :])
     if not facts.equal(_count(old[:at]), before):
         return None
@@ -71,7 +71,7 @@ def _from_axis(part: Part, at: int) -> Whole | None:
             x = x.narrow
     more = [d for d in range(repeated) if x.sizes[first + d].constant != 1]
     kept = [*range(first), *(first + d for d in more), *range(first + repeated, len(x.order))]
-    dims = (*x.dims, *(part.rows.dim(depth + d) for d in more))
+    dims = (*x.dims, *(part.rows.dims.dim(depth + d) for d in more))
     return _shaped(part, replace(x.moved(kept, x.axis), dims=dims, narrow=None))
 
 
@@ -81,10 +81,10 @@ def _count(sizes: Sequence[Term]) -> Term:
 
 def _repeated(part: Part, old: Shape, at: int, behind: Term) -> int:
     """Return how many of the last dims of the mask are axes behind the rows that are merged."""
-    depth, equal, mask = part.following.depth, part.facts.equal, part.rows.mask
+    depth, equal, mask = part.following.depth, part.facts.equal, part.choice.mask
     for count in range(1, depth + 1):
         own, last = old[at + 1 : at + 1 + count], slice(depth - count, depth)
-        shapes = mask.shape[last], part.rows.extents[last]
+        shapes = mask.shape[last], part.choice.extents[last]
         fits = len(own) == count and all(all(map(equal, own, shape)) for shape in shapes)
         if fits and equal(_count(old[at + 1 + count :]), behind):
             return count
@@ -97,18 +97,18 @@ def _windowed(part: Part, at: int) -> Whole | None:
     Before the rows, and behind them, are as many elements in both shapes. Those that are not on
     other axes of the input are the window of its axis of rows.
     """
-    rows, old, axis = part.rows, part.rows.shape(part.input(0)), part.axis
+    old, axis = part.choice.shape(part.input(0)), part.axis
     window = part.following.window
     before = _quotient(window[0] * _count(part.shape[:axis]), _count(old[:at]))
     behind = _quotient(window[1] * _count(part.shape[axis + 1 :]), _count(old[at + 1 :]))
     if before is None or behind is None or (before, behind) == window:
         return None
     following = replace(part.following, window=(before, behind))
-    x = attempt(partial(rows.of_window, part.input(0), at, following))
+    x = attempt(partial(part.rows.of_window, part.input(0), at, following))
     if not isinstance(x, Whole):
         return None
-    inner = [r for r in x.dims if not is_of_window(r)]
-    return _shaped(part, x, [r for r in rows.dims(part.following) if r in inner or is_of_window(r)])
+    dims = part.rows.dims.of(part.following)
+    return _shaped(part, x, [r for r in dims if r in x.dims or is_of_window(r)])
 
 
 def _quotient(a: Term, b: Term) -> Term | None:
@@ -148,13 +148,13 @@ def transposed(part: Part) -> Whole:
 def expanded(part: Part) -> Whole:
     """Expand: of rows, or of one row that is repeated."""
     source = part.input(0)
-    own = part.rows.shape(source)
+    own = part.choice.shape(source)
     at = part.axis - part.rank + len(own)
     if at < 0:
         x = value_of(part, source)
     else:
         as_many = part.facts.equal(own[at], part.shape[part.axis])
-        as_many |= part.rows.is_fixed(source, at)
+        as_many |= part.choice.is_fixed(source, at)
         x = part.rows_of(source, at, part.following.has if as_many else Has.FEWER)
     new = part.whole_shape(x.dims)
     lead = len(new) - len(x.order)
@@ -198,7 +198,7 @@ def joined(part: Part) -> Whole:
 
 def cut(part: Part) -> Whole:
     """Slice: along other axes; of rows, the first, if there are more than are chosen."""
-    source = part.rows.shape(part.input(0))
+    source = part.choice.shape(part.input(0))
     rank, known = len(source), part.context.known
     starts = part.numbers(1)
     count = len(starts)
@@ -225,7 +225,7 @@ def split(part: Part) -> Whole:
     axis = part.integer("axis", 0, part.rank)
     refuse_unless(axis != part.axis)
     outputs = list(part.node.outputs)
-    sizes = [granted(part.rows.shape(v)[axis].constant) for v in outputs]
+    sizes = [granted(part.choice.shape(v)[axis].constant) for v in outputs]
     at = outputs.index(part.value)
     x = part.followed(0, part.axis)
     low = sum(sizes[:at])
@@ -256,7 +256,7 @@ def padded(part: Part) -> Whole:
 def taken(part: Part) -> Whole:
     """Gather: of rows along another axis, or rows of a table."""
     table, at = part.input(0), part.input(1)
-    shape, indices = part.rows.shape(table), part.rows.shape(at)
+    shape, indices = part.choice.shape(table), part.choice.shape(at)
     axis = part.integer("axis", 0, len(shape))
     if axis <= part.axis < axis + len(indices):
         x = indices_of(part, 1, part.axis - axis)
@@ -275,7 +275,7 @@ def taken_at(part: Part) -> Whole:
     A tuple of one index is read by a Gather.
     """
     table, at = part.input(0), part.input(1)
-    shape, indices = part.rows.shape_as_is(table), part.rows.shape(at)
+    shape, indices = part.choice.shape_as_is(table), part.choice.shape(at)
     last = len(indices) - 1
     refuse_unless(part.attribute("batch_dims", 0) == 0 and part.axis < last)
     length = granted(indices[last].constant)
@@ -298,9 +298,9 @@ def taken_along(part: Part) -> Whole:
     axis = part.integer("axis", 0, part.rank)
     refuse_unless(axis != part.axis)
     source, at = part.input(0), part.input(1)
-    both = [part.rows.shape(v)[part.axis] for v in (source, at)]
+    both = [part.choice.shape(v)[part.axis] for v in (source, at)]
     refuse_unless(part.facts.equal(*both))
-    refuse_unless(part.facts.is_nonnegative(part.rows.shape(source)[axis] - 1))
+    refuse_unless(part.facts.is_nonnegative(part.choice.shape(source)[axis] - 1))
     x, i = part.followed(0, part.axis), part.followed(1, part.axis)
     dims = sorted({*x.dims, *i.dims})
     safe = guarded(part, part.everywhere(i, dims), part.axis, dims, 0, part.rank)
