@@ -48,9 +48,9 @@ class MaskRule(ScatterRule):
         whole = attempt(partial(whole_write, by_mask, context, counts=counts))
         if isinstance(whole, Refusal):
             return Refusal(Reason.UNKNOWN_INDICES, "whether the updates are in the mask's order")
-        if whole.is_computed and by_mask.others and target.is_timed:
+        if whole.updates.is_computed and by_mask.others and target.is_timed:
             return Refusal(Reason.NO_GAIN, "the mask may select few rows")
-        work = whole.multiply_adds
+        work = whole.updates.multiply_adds
         if work is not None:
             times = max(1.0, work.times)
             why = Detail("{:g} times as many multiply-adds", times)

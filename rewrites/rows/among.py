@@ -40,13 +40,9 @@ class DimsAmong:
     chosen: Whole
     is_among = True
 
-    @property
-    def width(self) -> int:
-        return self.rows.dims.width + len(self.choice.extents) - 1
-
     def dim(self, r: int) -> int:
         refuse_unless(r > 0)
-        return self.rows.dims.width + r - 1
+        return self.rows.width + r - 1
 
     def of(self, following: Following) -> tuple[int, ...]:
         return (*self.rows.dims.of(self.following), *map(self.dim, range(1, following.depth)))
@@ -101,5 +97,5 @@ class DimsAmong:
 
     def _apart(self, dims: Sequence[int]) -> tuple[list[int], list[int]]:
         """Return the dims that are of the mask of all rows, and those of this mask."""
-        width = self.rows.dims.width
+        width = self.rows.width
         return [r for r in dims if r < width], [r - width + 1 for r in dims if r >= width]

@@ -25,7 +25,6 @@ from onnx_scatterx.engine.rules import (
 from onnx_scatterx.rewrites.rows.following import Has
 from onnx_scatterx.rewrites.rows.part import (
     Part,
-    guarded,
     value_of,
 )
 from onnx_scatterx.rewrites.rows.whole import Whole
@@ -45,7 +44,9 @@ def broadcast(part: Part) -> Whole:
     dims = sorted({r for x in wholes for r in x.dims})
     inputs = [_fit(part, x, dims) for x in operands]
     if part.node.op_type in _DIVIDES and part.dtype.is_integer() and _may_end_the_run(part):
-        inputs[1] = guarded(part, inputs[1], part.axis, dims, 1, part.rank)
+        own = inputs[1] if isinstance(inputs[1], Whole) else value_of(part, part.input(1))
+        own = own.of_rank(part.rank - 1 + len(dims), part.axis)
+        inputs[1] = part.guarded(replace(own, dims=tuple(dims)), 1)
     return part.node_of(inputs, dims)
 
 

@@ -34,12 +34,11 @@ class Dims(Protocol):
     def is_among(self) -> bool:
         """Whether the rows are chosen among rows that are chosen themselves."""
 
-    @property
-    def width(self) -> int:
-        """How many dims of masks a tensor of all rows may have."""
-
     def dim(self, r: int) -> int:
-        """Return the dim of a tensor of all rows that a dim of the mask is, or refuse."""
+        """Return the dim of a tensor of all rows that a dim of the mask is, or refuse.
+
+        Behind the last one is the number of dims of masks that a tensor of all rows may have.
+        """
 
     def of(self, following: Following) -> tuple[int, ...]:
         """Return the dims that an axis of rows may become, in the order in which they count."""
@@ -66,10 +65,6 @@ class MaskDims:
 
     choice: Choice
     is_among = False
-
-    @property
-    def width(self) -> int:
-        return len(self.choice.extents)
 
     def dim(self, r: int) -> int:
         return r

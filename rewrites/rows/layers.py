@@ -23,7 +23,6 @@ from onnx_scatterx.rewrites.rows.arithmetic import work_of_row
 from onnx_scatterx.rewrites.rows.part import (
     Part,
     constant,
-    guarded,
     indices_of,
     shifted,
 )
@@ -61,8 +60,7 @@ def regions(part: Part) -> Whole:
     refuse_unless(all(part.facts.is_nonnegative(n - 1) for n in maps))
     boxes, batch = part.followed(1, 0), indices_of(part, 2, 0)
     refuse_unless(boxes.dims == batch.dims)
-    whole = (_harmless(part, i, x) for i, x in ((1, boxes), (2, batch)))
-    flat = [part.flattened(x) for x in whole]
+    flat = [part.flattened(part.guarded(x)) for x in (boxes, batch)]
     return part.unflattened(part.node_of([part.input(0), *flat], boxes.dims))
 
 
@@ -71,14 +69,9 @@ def sampled(part: Part) -> Whole:
     refuse_unless(part.axis == 0)
     maps, grids = part.followed(0, 0), part.followed(1, 0)
     dims = sorted({*maps.dims, *grids.dims})
-    pair = part.everywhere(maps, dims), _harmless(part, 1, part.everywhere(grids, dims))
+    pair = part.everywhere(maps, dims), part.guarded(part.everywhere(grids, dims))
     flat = [part.flattened(x) for x in pair]
     return part.unflattened(part.node_of(flat, dims))
-
-
-def _harmless(part: Part, i: int, x: Whole) -> Whole:
-    """Return rows of an input that are zeros where they are not chosen."""
-    return guarded(part, x, 0, x.dims, 0, len(part.choice.shape(part.input(i))))
 
 
 def before(part: Part) -> Whole:

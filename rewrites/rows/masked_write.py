@@ -15,14 +15,14 @@ from functools import partial
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.rules import Context, MultiplyAdds, Reducer, refuse_unless
+from onnx_scatterx.engine.rules import Context, Reducer, refuse_unless
 from onnx_scatterx.rewrites.rows.choice import Choice
 from onnx_scatterx.rewrites.rows.dims import MaskDims
 from onnx_scatterx.rewrites.rows.following import Has
 from onnx_scatterx.rewrites.rows.functions import whole_of
 from onnx_scatterx.rewrites.rows.mask_shares import is_one_of
 from onnx_scatterx.rewrites.rows.masks import Masked, before_expands, fitting, over_axes, placed
-from onnx_scatterx.rewrites.rows.whole import Whole, multiply_adds, written
+from onnx_scatterx.rewrites.rows.whole import Whole, written
 from onnx_scatterx.rewrites.rows.whole_rows import WholeRows
 
 _BOOL = ir.DataType.BOOL
@@ -35,16 +35,6 @@ class MaskedWrite:
     by_mask: Masked
     rows: WholeRows
     updates: Whole
-
-    @property
-    def is_computed(self) -> bool:
-        """Whether the updates are computed from other tensors of all rows."""
-        return self.updates.is_computed
-
-    @property
-    def multiply_adds(self) -> MultiplyAdds | None:
-        """The multiply-adds of the updates; None if there are none."""
-        return multiply_adds(self.updates)
 
     def write(self) -> ir.Value:
         """Write it."""

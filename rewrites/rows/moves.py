@@ -30,7 +30,6 @@ from onnx_scatterx.rewrites.rows.following import Has, is_of_window
 from onnx_scatterx.rewrites.rows.part import (
     Part,
     constant,
-    guarded,
     indices_of,
     shifted,
     value_of,
@@ -128,11 +127,7 @@ def _shaped(part: Part, x: Whole, dims: Sequence[int] | None = None) -> Whole:
     if order is not None:
         moved = x.moved(order, part.axis)
         return moved if dims == x.dims else replace(moved, dims=dims, narrow=None)
-
-    def make(made: list[ir.Value]) -> ir.Value:
-        return part.context.numbers.reshape(made[0], x.dtype, x.sizes, new, part.facts)
-
-    return part.whole(make, [x], dims)
+    return part.whole(part.reshape(x.dtype, x.sizes, new), [x], dims)
 
 
 def transposed(part: Part) -> Whole:
@@ -157,9 +152,7 @@ def expanded(part: Part) -> Whole:
         as_many |= part.choice.is_fixed(source, at)
         x = part.rows_of(source, at, part.following.has if as_many else Has.FEWER)
     new = part.whole_shape(x.dims)
-    lead = len(new) - len(x.order)
-    order = [*[None] * lead, *range(len(x.order))]
-    x = x.moved(order, part.axis)
+    x = x.of_rank(len(new), part.axis)
     pairs = zip(x.sizes, new, strict=True)
     if all(part.facts.equal(a, b) for a, b in pairs):
         return x
@@ -261,8 +254,7 @@ def taken(part: Part) -> Whole:
     if axis <= part.axis < axis + len(indices):
         x = indices_of(part, 1, part.axis - axis)
         refuse_unless(part.facts.is_nonnegative(shape[axis] - 1))
-        safe = guarded(part, x, part.axis - axis, x.dims, 0, len(indices))
-        return part.node_of([table, safe], x.dims, axis=axis)
+        return part.node_of([table, part.guarded(x)], x.dims, axis=axis)
     own = part.axis if part.axis < axis else part.axis - len(indices) + 1
     x = part.followed(0, own)
     return part.node_of([x, at], x.dims, axis=shifted(axis, x))
@@ -284,13 +276,13 @@ def taken_at(part: Part) -> Whole:
     for n in shape[:length]:  # as many as rows: if there are none, no index is read
         refuse_unless(facts.is_nonnegative(n - 1) or any(facts.equal(n, m) for m in rows))
     if length > 1:
-        return part.node_of([table, guarded(part, x, part.axis, x.dims, 0, last + 1)], x.dims)
+        return part.node_of([table, part.guarded(x)], x.dims)
     x = x.moved(range(len(x.order) - 1), x.axis)
 
     def make(made: list[ir.Value]) -> ir.Value:
         return part.context.writer.node("Gather", [table, made[0]], part.dtype, axis=0)
 
-    return part.whole(make, [guarded(part, x, part.axis, x.dims, 0, last)], x.dims)
+    return part.whole(make, [part.guarded(x)], x.dims)
 
 
 def taken_along(part: Part) -> Whole:
@@ -303,7 +295,7 @@ def taken_along(part: Part) -> Whole:
     refuse_unless(part.facts.is_nonnegative(part.choice.shape(source)[axis] - 1))
     x, i = part.followed(0, part.axis), part.followed(1, part.axis)
     dims = sorted({*x.dims, *i.dims})
-    safe = guarded(part, part.everywhere(i, dims), part.axis, dims, 0, part.rank)
+    safe = part.guarded(part.everywhere(i, dims))
     place = axis if axis < part.axis else axis + len(dims) - 1
     return part.node_of([part.everywhere(x, dims), safe], dims, axis=place)
 

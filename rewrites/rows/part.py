@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +22,7 @@ from onnx_scatterx.engine.rules import (
     term,
 )
 from onnx_scatterx.rewrites.rows.following import Following, Has
-from onnx_scatterx.rewrites.rows.whole import Whole
+from onnx_scatterx.rewrites.rows.whole import Make, Whole
 from onnx_scatterx.rewrites.rows.whole_rows import WholeRows
 
 Attributes = dict[str, Any]
@@ -117,7 +117,7 @@ class Part:
 
     def whole(
         self,
-        make: Callable[[list[ir.Value]], ir.Value],
+        make: Make,
         parts: Sequence[Whole],
         dims: Sequence[int],
         *,
@@ -159,10 +159,7 @@ class Part:
         end = x.axis + len(x.dims)
         shape = (*x.sizes[: x.axis], count, *x.sizes[end:])
 
-        def make(made: list[ir.Value]) -> ir.Value:
-            numbers = self.context.numbers
-            return numbers.reshape(made[0], x.dtype, x.sizes, shape, self.facts)
-
+        make = self.reshape(x.dtype, x.sizes, shape)
         return Whole.of(make, x.dtype, x.axis, x.dims, shape, x)
 
     def unflattened(self, x: Whole) -> Whole:
@@ -171,11 +168,16 @@ class Part:
             return x
         count = math.prod(self.sizes(x.dims), start=term(1))
         old = (*self.shape[: self.axis], count, *self.shape[self.axis + 1 :])
+        return self.whole(self.reshape(x.dtype, old, x.shape), [x], x.dims)
 
-        def make(made: list[ir.Value]) -> ir.Value:
-            return self.context.numbers.reshape(made[0], x.dtype, old, x.shape, self.facts)
+    def reshape(self, dtype: ir.DataType, old: Shape, new: Shape) -> Make:
+        """Return what writes a tensor in another shape."""
+        numbers, facts = self.context.numbers, self.facts
+        return lambda made: numbers.reshape(made[0], dtype, old, new, facts)
 
-        return self.whole(make, [x], x.dims)
+    def guarded(self, x: Whole, number: int = 0) -> Whole:
+        """Return an operand that is a harmless number at the rows that are not chosen."""
+        return self.rows.guarded(x, number, self.following)
 
 
 def shifted(d: int, x: Whole) -> int:
@@ -186,27 +188,6 @@ def shifted(d: int, x: Whole) -> int:
 def value_of(part: Part, x: ir.Value) -> Whole:
     """Return a value that is the same for all rows."""
     return Whole.of(lambda _: x, part.choice.dtype(x), 0, (), part.choice.shape_as_is(x))
-
-
-def guarded(
-    part: Part, x: Whole | ir.Value | None, axis: int, dims: Sequence[int], number: int, rank: int
-) -> Whole:
-    """Return an operand that is a harmless number at the rows that are not chosen.
-
-    It is broadcast to the tensor of all rows whose chosen tensor has this rank, and rows along
-    this axis.
-    """
-    own = x if isinstance(x, Whole) else value_of(part, granted(x))
-    full, end = rank - 1 + len(dims), axis + len(dims)
-    order = [*[None] * (full - len(own.order)), *range(len(own.order))]
-    inner = own.moved(order, axis)
-    sizes = [*inner.sizes]
-    sizes[axis:end] = part.sizes(dims)
-
-    def make(made: list[ir.Value]) -> ir.Value:
-        return part.rows.guarded(made[0], own.dtype, dims, axis, number, full)
-
-    return Whole.of(make, own.dtype, axis, dims, sizes, inner)
 
 
 def constant(part: Part, array: np.ndarray) -> Whole:
@@ -225,13 +206,5 @@ def indices_of(part: Part, i: int, axis: int) -> Whole:
     source = None if cast is None else cast.inputs[0]
     if cast is None or source is None or cast.graph is not part.context.graph:
         return part.followed(i, axis)
-    x, dtype, w = (
-        part.rows.of(source, axis, part.following),
-        part.choice.dtype(at),
-        part.context.writer,
-    )
-
-    def make(made: list[ir.Value]) -> ir.Value:
-        return w.cast(made[0], x.dtype, dtype)
-
-    return x.changed(make, dtype)
+    x, dtype = part.rows.of(source, axis, part.following), part.choice.dtype(at)
+    return x.changed(lambda made: part.context.writer.cast(made[0], x.dtype, dtype), dtype)

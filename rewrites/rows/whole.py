@@ -80,11 +80,35 @@ class Whole:
         """Whether it is computed from other tensors of rows."""
         return bool(self.parts)
 
+    @property
+    def multiply_adds(self) -> MultiplyAdds | None:
+        """The multiply-adds of this tensor, with those of its parts; None if there are none."""
+        found = dict[object, MultiplyAdds]()
+        waiting = [self]
+        seen = set[object]()
+        while waiting:
+            here = waiting.pop()
+            if here.make not in seen:
+                seen.add(here.make)
+                waiting += here.parts
+                if here.work is not None:
+                    found[here.make] = here.work
+        if not found:
+            return None
+        each = sum((work.each for work in found.values()), start=term(0))
+        total = sum((work.total for work in found.values()), start=term(0))
+        return MultiplyAdds(each, total, max(work.times for work in found.values()))
+
     def moved(self, order: Sequence[int | None], axis: int) -> Whole:
         """Return the same tensor with its axes in another order; None is a new one."""
         places = tuple(None if d is None else self.order[d] for d in order)
         narrow = None if self.narrow is None else self.narrow.moved(order, axis)
         return replace(self, order=places, axis=axis, narrow=narrow)
+
+    def of_rank(self, rank: int, axis: int) -> Whole:
+        """Return the same tensor with new axes before its own, as if it was broadcast."""
+        new = [None] * (rank - len(self.order))
+        return self.moved([*new, *range(len(self.order))], axis)
 
     def with_dims(self, dims: Sequence[int]) -> Whole:
         """Return the same tensor with more dims of the mask, along which it is the same."""
@@ -94,25 +118,6 @@ class Whole:
         end = self.axis + len(self.dims)
         order = [*range(self.axis), *map(at.get, dims), *range(end, len(self.order))]
         return replace(self.moved(order, self.axis), dims=tuple(dims), narrow=None)
-
-
-def multiply_adds(whole: Whole) -> MultiplyAdds | None:
-    """Return the multiply-adds of a tensor, with those of its parts; None if there are none."""
-    found = dict[object, MultiplyAdds]()
-    waiting = [whole]
-    seen = set[object]()
-    while waiting:
-        here = waiting.pop()
-        if here.make not in seen:
-            seen.add(here.make)
-            waiting += here.parts
-            if here.work is not None:
-                found[here.make] = here.work
-    if not found:
-        return None
-    each = sum((work.each for work in found.values()), start=term(0))
-    total = sum((work.total for work in found.values()), start=term(0))
-    return MultiplyAdds(each, total, max(work.times for work in found.values()))
 
 
 def written(whole: Whole, context: Context) -> ir.Value:

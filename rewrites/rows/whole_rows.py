@@ -61,6 +61,11 @@ class WholeRows:
         """An axis with an element for each chosen row."""
         return Following(len(self.choice.extents))
 
+    @property
+    def width(self) -> int:
+        """How many dims of masks a tensor of all rows may have."""
+        return self.dims.dim(len(self.choice.extents))
+
     def of(self, value: ir.Value, axis: int, following: Following) -> Whole:
         """Return all rows of a value that has chosen rows along an axis, or refuse."""
         key = value, axis, following
@@ -110,21 +115,18 @@ class WholeRows:
 
         return Whole.of(make, x.dtype, x.axis, dims, shape, x)
 
-    def guarded(
-        self,
-        x: ir.Value,
-        dtype: ir.DataType,
-        dims: Sequence[int],
-        axis: int,
-        number: int,
-        rank: int,
-    ) -> ir.Value:
-        """Write a tensor of a rank with a number at the rows that are not chosen."""
-        w = self.choice.context.writer
-        others = [d for d in range(rank) if not axis <= d < axis + len(dims)]
-        hit = w.axes("Unsqueeze", self.dims.hit(dims), _BOOL, others)
-        safe = w.constant(np.array(number, dtype.numpy()), dtype)
-        return w.node("Where", [hit, x, safe], dtype)
+    def guarded(self, x: Whole, number: int, following: Following) -> Whole:
+        """Return a tensor of all rows with a number at those that are not chosen."""
+        axis, end, w = x.axis, x.axis + len(x.dims), self.choice.context.writer
+        shape = (*x.sizes[:axis], *self.dims.sizes(x.dims, following), *x.sizes[end:])
+
+        def make(made: list[ir.Value]) -> ir.Value:
+            others = [d for d in range(len(shape)) if not axis <= d < end]
+            hit = w.axes("Unsqueeze", self.dims.hit(x.dims), _BOOL, others)
+            safe = w.constant(np.array(number, x.dtype.numpy()), x.dtype)
+            return w.node("Where", [hit, made[0], safe], x.dtype)
+
+        return Whole.of(make, x.dtype, axis, x.dims, shape, x)
 
     def _without_merged(
         self, whole: Whole, following: Following, *, are_small: bool = False
@@ -135,25 +137,23 @@ class WholeRows:
         """
         if not any(r in self.merged for r in whole.dims):
             return whole
-        w, extents = self.choice.context.writer, self.choice.extents
-        count = len(extents)
-        refuse_unless(whole.dtype in _SUMMED and following.depth == count)
-        whole = whole.with_dims(range(count))
-        axes, rank = [whole.axis + r for r in self.merged], len(whole.order)
-        dims = tuple(r for r in range(count) if r not in self.merged)
-        shape = [n for d, n in enumerate(whole.sizes) if d not in axes]
-        shape[whole.axis : whole.axis + len(dims)] = [extents[r] for r in dims]
+        w, all_dims, dtype = self.choice.context.writer, self.dims.of(self.start), whole.dtype
+        refuse_unless(dtype in _SUMMED and following.depth == len(all_dims))
+        safe = self.guarded(whole.with_dims(all_dims), 0, following)
+        axes = [safe.axis + r for r in self.merged]
+        shape = [n for d, n in enumerate(safe.sizes) if d not in axes]
 
         def make(made: list[ir.Value]) -> ir.Value:
-            x = self.guarded(made[0], whole.dtype, range(count), whole.axis, 0, rank)
-            if are_small or whole.dtype != _INT64:
-                return w.node("ReduceSum", [x, w.constant(axes)], whole.dtype, keepdims=0)
+            (x,) = made
+            if are_small or dtype != _INT64:
+                return w.node("ReduceSum", [x, w.constant(axes)], dtype, keepdims=0)
             for axis in reversed(axes):
                 x = w.node("CumSum", [x, w.constant(np.array(axis))], _INT64)
                 x = w.node("Gather", [x, w.constant(np.array(-1))], _INT64, axis=axis)
             return x
 
-        return Whole.of(make, whole.dtype, whole.axis, dims, shape, whole, is_read=True)
+        dims = [r for r in all_dims if r not in self.merged]
+        return Whole.of(make, dtype, whole.axis, dims, shape, safe, is_read=True)
 
     def _of(self, value: ir.Value, axis: int, following: Following) -> Whole:
         whole = attempt(partial(self._followed, value, axis, following))

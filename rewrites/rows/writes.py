@@ -77,7 +77,7 @@ def _hit(by_mask: Masked, part: Part) -> Whole:
 def _over_data(updates: Whole, by_mask: Masked, among: Dims, part: Part) -> Whole:
     """Return updates over the axes of the data."""
     places = {r: updates.axis + i for i, r in enumerate(updates.dims)}
-    rows = [r for r in updates.dims if r < part.rows.dims.width]
+    rows = [r for r in updates.dims if r < part.rows.width]
     at: dict[int, int | None] = {axis: shifted(dim, updates) for axis, dim in by_mask.others}
     for r, axis in enumerate(by_mask.named[1:], 1):
         at[axis] = places.get(among.dim(r))
