@@ -67,11 +67,9 @@ def regions(part: Part) -> Whole:
 def sampled(part: Part) -> Whole:
     """GridSample: each map with the grid of its row; a position that is no number is not read."""
     refuse_unless(part.axis == 0)
-    maps, grids = part.followed(0, 0), part.followed(1, 0)
-    dims = sorted({*maps.dims, *grids.dims})
-    pair = part.everywhere(maps, dims), part.guarded(part.everywhere(grids, dims))
-    flat = [part.flattened(x) for x in pair]
-    return part.unflattened(part.node_of(flat, dims))
+    maps, grids = part.together(part.followed(0, 0), part.followed(1, 0))
+    flat = [part.flattened(x) for x in (maps, part.guarded(grids))]
+    return part.unflattened(part.node_of(flat, maps.dims))
 
 
 def before(part: Part) -> Whole:

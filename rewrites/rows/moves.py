@@ -156,11 +156,7 @@ def expanded(part: Part) -> Whole:
     pairs = zip(x.sizes, new, strict=True)
     if all(part.facts.equal(a, b) for a, b in pairs):
         return x
-
-    def make(made: list[ir.Value]) -> ir.Value:
-        w, shape = part.context.writer, part.context.numbers.shape(new)
-        return w.node("Expand", [made[0], shape], part.dtype)
-
+    make = part.rows.expand(part.dtype, new)
     return replace(part.whole(make, [x], x.dims), narrow=x)
 
 
@@ -170,23 +166,16 @@ def filled(part: Part) -> Whole:
     w = part.context.writer
     array = np.array(number, part.dtype.numpy())
     one = Whole.of(lambda _: w.constant(array, part.dtype), part.dtype, 0, (), ())
-    new = part.whole_shape(())
-
-    def make(made: list[ir.Value]) -> ir.Value:
-        return w.node("Expand", [made[0], part.context.numbers.shape(new)], part.dtype)
-
-    return part.whole(make, [one], ())
+    return part.whole(part.rows.expand(part.dtype, part.whole_shape(())), [one], ())
 
 
 def joined(part: Part) -> Whole:
     """Concat: along another axis than that of the rows."""
     axis = part.integer("axis", 0, part.rank)
     refuse_unless(axis != part.axis)
-    wholes = [part.followed(i, part.axis) for i in range(len(part.node.inputs))]
-    dims = sorted({r for x in wholes for r in x.dims})
-    inputs = [part.everywhere(x, dims) for x in wholes]
-    place = axis if axis < part.axis else axis + len(dims) - 1
-    return part.node_of(inputs, dims, axis=place)
+    inputs = range(len(part.node.inputs))
+    wholes = part.together(*(part.followed(i, part.axis) for i in inputs))
+    return part.node_of(wholes, wholes[0].dims, axis=shifted(axis, wholes[0]))
 
 
 def cut(part: Part) -> Whole:
@@ -293,11 +282,8 @@ def taken_along(part: Part) -> Whole:
     both = [part.choice.shape(v)[part.axis] for v in (source, at)]
     refuse_unless(part.facts.equal(*both))
     refuse_unless(part.facts.is_nonnegative(part.choice.shape(source)[axis] - 1))
-    x, i = part.followed(0, part.axis), part.followed(1, part.axis)
-    dims = sorted({*x.dims, *i.dims})
-    safe = part.guarded(part.everywhere(i, dims))
-    place = axis if axis < part.axis else axis + len(dims) - 1
-    return part.node_of([part.everywhere(x, dims), safe], dims, axis=place)
+    x, i = part.together(part.followed(0, part.axis), part.followed(1, part.axis))
+    return part.node_of([x, part.guarded(i)], x.dims, axis=shifted(axis, x))
 
 
 def top_elements(part: Part) -> Whole:

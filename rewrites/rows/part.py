@@ -87,9 +87,10 @@ class Part:
         """Return the sizes of dims of a tensor of all rows."""
         return self.rows.dims.sizes(dims, self.following)
 
-    def everywhere(self, x: Whole, dims: Sequence[int]) -> Whole:
-        """Return a tensor of all rows with these dims, each in its size."""
-        return self.rows.everywhere(x, dims, self.following)
+    def together(self, *wholes: Whole) -> list[Whole]:
+        """Return tensors of all rows with the dims that any of them has, each in its size."""
+        dims = sorted({r for x in wholes for r in x.dims})
+        return [self.rows.everywhere(x, dims, self.following) for x in wholes]
 
     def of(self, x: Whole, **changed: Any) -> Whole:
         """Return the same node of one whole tensor; other inputs are the same for all rows."""
@@ -116,12 +117,7 @@ class Part:
         return self.whole(make, parts, dims, work=work)
 
     def whole(
-        self,
-        make: Make,
-        parts: Sequence[Whole],
-        dims: Sequence[int],
-        *,
-        work: Term | None = None,
+        self, make: Make, parts: Sequence[Whole], dims: Sequence[int], *, work: Term | None = None
     ) -> Whole:
         """Return all rows of the output, as a function writes them."""
         shape = self.whole_shape(dims)
@@ -158,7 +154,6 @@ class Part:
         count = math.prod(self.sizes(x.dims), start=term(1))
         end = x.axis + len(x.dims)
         shape = (*x.sizes[: x.axis], count, *x.sizes[end:])
-
         make = self.reshape(x.dtype, x.sizes, shape)
         return Whole.of(make, x.dtype, x.axis, x.dims, shape, x)
 

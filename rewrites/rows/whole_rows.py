@@ -24,13 +24,13 @@ from functools import partial
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.rules import Refusal, attempt, described, granted, refuse_unless
+from onnx_scatterx.engine.rules import Refusal, Shape, attempt, described, granted, refuse_unless
 from onnx_scatterx.rewrites.rows.choice import Choice
 from onnx_scatterx.rewrites.rows.dims import Dims
 from onnx_scatterx.rewrites.rows.following import Following, is_of_window
 from onnx_scatterx.rewrites.rows.masks import index_map_of, mask_under, repeats, row_of
 from onnx_scatterx.rewrites.rows.reads import as_is, row_read
-from onnx_scatterx.rewrites.rows.whole import Whole
+from onnx_scatterx.rewrites.rows.whole import Make, Whole
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 _SUMMED = (ir.DataType.FLOAT, ir.DataType.DOUBLE, ir.DataType.INT32, ir.DataType.INT64)
@@ -108,12 +108,12 @@ class WholeRows:
         x = x.with_dims(dims)
         sizes, end = self.dims.sizes(dims, following), x.axis + len(dims)
         shape = (*x.sizes[: x.axis], *sizes, *x.sizes[end:])
+        return Whole.of(self.expand(x.dtype, shape), x.dtype, x.axis, dims, shape, x)
+
+    def expand(self, dtype: ir.DataType, shape: Shape) -> Make:
+        """Return what writes a tensor that is broadcast to a shape."""
         w, numbers = self.choice.context.writer, self.choice.context.numbers
-
-        def make(made: list[ir.Value]) -> ir.Value:
-            return w.node("Expand", [made[0], numbers.shape(shape)], x.dtype)
-
-        return Whole.of(make, x.dtype, x.axis, dims, shape, x)
+        return lambda made: w.node("Expand", [made[0], numbers.shape(shape)], dtype)
 
     def guarded(self, x: Whole, number: int, following: Following) -> Whole:
         """Return a tensor of all rows with a number at those that are not chosen."""
@@ -128,32 +128,30 @@ class WholeRows:
 
         return Whole.of(make, x.dtype, axis, x.dims, shape, x)
 
-    def _without_merged(
-        self, whole: Whole, following: Following, *, are_small: bool = False
-    ) -> Whole:
+    def _without_merged(self, x: Whole, following: Following, *, small: bool = False) -> Whole:
         """Return a tensor of rows without the merged dims: the elements where the mask is true.
 
         ONNX Runtime adds the elements of a ReduceSum as doubles, which hold ``small`` integers.
         """
-        if not any(r in self.merged for r in whole.dims):
-            return whole
-        w, all_dims, dtype = self.choice.context.writer, self.dims.of(self.start), whole.dtype
+        if not any(r in self.merged for r in x.dims):
+            return x
+        w, all_dims, dtype = self.choice.context.writer, self.dims.of(self.start), x.dtype
         refuse_unless(dtype in _SUMMED and following.depth == len(all_dims))
-        safe = self.guarded(whole.with_dims(all_dims), 0, following)
+        safe = self.guarded(x.with_dims(all_dims), 0, following)
         axes = [safe.axis + r for r in self.merged]
         shape = [n for d, n in enumerate(safe.sizes) if d not in axes]
 
         def make(made: list[ir.Value]) -> ir.Value:
-            (x,) = made
-            if are_small or dtype != _INT64:
-                return w.node("ReduceSum", [x, w.constant(axes)], dtype, keepdims=0)
+            (total,) = made
+            if small or dtype != _INT64:
+                return w.node("ReduceSum", [total, w.constant(axes)], dtype, keepdims=0)
             for axis in reversed(axes):
-                x = w.node("CumSum", [x, w.constant(np.array(axis))], _INT64)
-                x = w.node("Gather", [x, w.constant(np.array(-1))], _INT64, axis=axis)
-            return x
+                total = w.node("CumSum", [total, w.constant(np.array(axis))], _INT64)
+                total = w.node("Gather", [total, w.constant(np.array(-1))], _INT64, axis=axis)
+            return total
 
         dims = [r for r in all_dims if r not in self.merged]
-        return Whole.of(make, dtype, whole.axis, dims, shape, safe, is_read=True)
+        return Whole.of(make, dtype, x.axis, dims, shape, safe, is_read=True)
 
     def _of(self, value: ir.Value, axis: int, following: Following) -> Whole:
         whole = attempt(partial(self._followed, value, axis, following))
@@ -187,7 +185,7 @@ class WholeRows:
         order = [0 if d == axis else None for d in range(rank)]
         make = lambda _: context.numbers.positions(size)  # noqa: E731
         whole = Whole.of(make, _INT64, 0, [row.row], [size], is_read=True).moved(order, axis)
-        return self._without_merged(whole, following, are_small=True)
+        return self._without_merged(whole, following, small=True)
 
     def _read(self, value: ir.Value, axis: int, following: Following) -> Whole:
         """Return the tensor whose rows a node reads by the mask, or refuse."""

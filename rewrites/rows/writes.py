@@ -54,21 +54,15 @@ def some_written(part: Part) -> Whole:
     behind = [places.get(c) for c in range(part.axis + 1, part.rank)]
     where = (hit.narrow or hit).with_dims(dims).moved([*range(len(dims)), *behind], 0)
     reduction = Reducer(context.writer, scatter.reduction, part.dtype)
-
-    def make(made: list[ir.Value]) -> ir.Value:
-        return reduction.where(*made)
-
-    return part.whole(make, [where, data.with_dims(dims), updates.with_dims(dims)], dims)
+    parts = [where, data.with_dims(dims), updates.with_dims(dims)]
+    return part.whole(lambda made: reduction.where(*made), parts, dims)
 
 
 def _hit(by_mask: Masked, part: Part) -> Whole:
     """Return the mask of chosen rows as booleans of all rows."""
 
     def bools(x: Whole) -> Whole:
-        def make(made: list[ir.Value]) -> ir.Value:
-            return as_bools(made[0], by_mask.mask, part.context)
-
-        return x.changed(make, _BOOL)
+        return x.changed(lambda made: as_bools(made[0], by_mask.mask, part.context), _BOOL)
 
     x = part.rows_of(by_mask.mask.value, 0, Has.ALL)
     return replace(bools(x), narrow=None if x.narrow is None else bools(x.narrow))
