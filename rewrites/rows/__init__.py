@@ -6,7 +6,7 @@ Come here for a write of chosen rows as one of all rows (``whole_write``, ``coun
 for a scatter of updates that a mask chooses as one of all updates (``chosen_rows``). On the way:
 
     masks, mask_shares            a scatter is a write by a mask; how often a mask is true
-    choice, following             what rows are chosen, and how an axis of a value has them
+    choice, following             which rows are chosen, and how an axis of a value has them
     whole, dims, among            a tensor of all rows, with dims of a mask, or of two
     whole_rows, reads, counts     a value is followed to the tensors whose rows are read
     functions, part               what an operator is of all rows, kind by kind:

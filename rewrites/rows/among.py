@@ -1,6 +1,8 @@
 """The dims of rows that a mask chooses among chosen rows.
 
-r = x[m];  s = r[k]        all rows of s are those of x;  chosen where m and h, if h[m] is k
+    r = x[m];  s = r[k]        all rows of s are those of x;  chosen where m and h, if h[m] is k
+
+The dims of m stand for the first dim of k, which counts the rows of r.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
     s, with s[:, None] written to r     depth 1: the last dim of m repeats each row
     Reshape(r, [-1, 5])                 a window of 3, if r has the shape [n, 3, 5]
 
-An operator asks this of its inputs, each time anew: no answer depends on what was asked before.
+An operator asks its inputs for it: the same, or a part of the rows, or more for each row.
 """
 
 from __future__ import annotations
