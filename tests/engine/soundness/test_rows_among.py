@@ -126,3 +126,21 @@ def test_random_writes_to_some_of_the_rows(part: int) -> None:
             assert pair.accepts(feed), drawn.text
         left = {node.op_type for node in nodes(result)}
         assert left.isdisjoint({"NonZero", "GatherND", "ScatterND"}), drawn.text
+
+
+def test_operands_in_the_order_of_a_mask_among_routed_rows() -> None:
+    model = parse("""g (float[N,4] x, float[N,6] s, bool[N] h, float[J,4] d) => (float[N,4] y)
+        <int64[1] two = {2}, int64 one = {1}, int64[1] last = {-1}> {
+        best, index = TopK (s, two)  turned = Transpose <perm = [1, 0]> (index)
+        m = Equal (turned, one)  n = NonZero (m)  token = Gather (n, one)
+        at = Unsqueeze (token, last)  r = GatherND (x, at)
+        k = GatherND (h, at)  i = NonZero (k)  j = Transpose (i)
+        f = GatherND (r, j)  u = Add (f, d)  q = ScatterND (r, j, u)
+        y = ScatterND <reduction = "add"> (x, at, q) }""")
+    pair = Pair(model, optimize(model, TARGET))
+    for size, share in ((1, 1), (6, 0.5), (9, 1), (4, 0)):
+        rng = np.random.default_rng(size)
+        scores, hit = rng.random((size, 6), "float32"), rng.random(size) < share
+        routed = (np.argsort(-scores, 1)[:, :2] == 1).any(1)
+        rows = {"x": sample("float32", size, 4), "d": sample("float32", (routed & hit).sum(), 4)}
+        assert pair.accepts({**rows, "s": scores, "h": hit})

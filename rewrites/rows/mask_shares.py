@@ -22,7 +22,7 @@ from onnx_scatterx.engine.rules import (
     made_by,
     term,
 )
-from onnx_scatterx.rewrites.helpers.masks import Mask
+from onnx_scatterx.rewrites.rows.masks import Mask
 
 _BOOL = ir.DataType.BOOL
 _VALUES = 1 << 12  # of an index, that are looked at

@@ -32,7 +32,7 @@ from onnx_scatterx.engine.rules import (
     only,
     refuse_unless,
 )
-from onnx_scatterx.rewrites.helpers.whole import same_but_ones
+from onnx_scatterx.rewrites.rows.whole import same_but_ones
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 _EXPANDS = 4  # of a mask, one after the other

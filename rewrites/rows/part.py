@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,8 +21,9 @@ from onnx_scatterx.engine.rules import (
     refuse_unless,
     term,
 )
-from onnx_scatterx.rewrites.helpers.whole import Has, Whole
-from onnx_scatterx.rewrites.helpers.whole_rows import WholeRows
+from onnx_scatterx.rewrites.rows.following import Following, Has
+from onnx_scatterx.rewrites.rows.whole import Make, Whole
+from onnx_scatterx.rewrites.rows.whole_rows import WholeRows
 
 Attributes = dict[str, Any]
 
@@ -30,13 +31,16 @@ Attributes = dict[str, Any]
 class Part:
     """A node of the model on its way to be a node of whole tensors.
 
-    The rows of its output ``value`` run along ``axis``.
+    Its output ``value`` has rows along ``axis``, as they are followed.
     """
 
-    def __init__(self, rows: WholeRows, node: ir.Node, value: ir.Value, axis: int, has: Has):
-        self.rows, self.node, self.value, self.axis, self.has = rows, node, value, axis, has
-        self.context, self.facts = rows.context, rows.facts
-        self.shape, self.dtype = rows.shape(value), rows.dtype(value)
+    def __init__(
+        self, rows: WholeRows, node: ir.Node, value: ir.Value, axis: int, following: Following
+    ) -> None:
+        self.rows, self.node, self.value, self.axis = rows, node, value, axis
+        self.following, self.choice = following, rows.choice
+        self.context, self.facts = self.choice.context, self.choice.facts
+        self.shape, self.dtype = self.choice.shape(value), self.choice.dtype(value)
 
     @property
     def rank(self) -> int:
@@ -73,7 +77,20 @@ class Part:
 
     def followed(self, i: int, axis: int) -> Whole:
         """Return all rows of an input, along an axis of it."""
-        return self.rows.of(self.input(i), axis, self.has)
+        return self.rows.of(self.input(i), axis, self.following)
+
+    def rows_of(self, value: ir.Value, axis: int, has: Has) -> Whole:
+        """Return all rows of a value that has as many, or one, or more, along an axis of it."""
+        return self.rows.of(value, axis, replace(self.following, has=has))
+
+    def sizes(self, dims: Sequence[int]) -> Shape:
+        """Return the sizes of dims of a tensor of all rows."""
+        return self.rows.dims.sizes(dims, self.following)
+
+    def together(self, *wholes: Whole) -> list[Whole]:
+        """Return tensors of all rows with the dims that any of them has, each in its size."""
+        dims = sorted({r for x in wholes for r in x.dims})
+        return [self.rows.everywhere(x, dims, self.following) for x in wholes]
 
     def of(self, x: Whole, **changed: Any) -> Whole:
         """Return the same node of one whole tensor; other inputs are the same for all rows."""
@@ -100,30 +117,16 @@ class Part:
         return self.whole(make, parts, dims, work=work)
 
     def whole(
-        self,
-        make: Callable[[list[ir.Value]], ir.Value],
-        parts: Sequence[Whole],
-        dims: Sequence[int],
-        *,
-        work: Term | None = None,
+        self, make: Make, parts: Sequence[Whole], dims: Sequence[int], *, work: Term | None = None
     ) -> Whole:
         """Return all rows of the output, as a function writes them."""
         shape = self.whole_shape(dims)
-        return Whole(
-            make,
-            self.dtype,
-            self.axis,
-            tuple(dims),
-            shape,
-            tuple(range(len(shape))),
-            any(p.is_read for p in parts),
-            tuple(parts),
-            None if work is None else self.rows.work_of(work, dims),
-        )
+        total = None if work is None else self.rows.dims.work_of(work, dims, self.following)
+        return Whole.of(make, self.dtype, self.axis, dims, shape, *parts, work=total)
 
     def whole_shape(self, dims: Sequence[int]) -> Shape:
         """Return the shape of all rows of the output."""
-        return (*self.shape[: self.axis], *self.rows.sizes(dims), *self.shape[self.axis + 1 :])
+        return (*self.shape[: self.axis], *self.sizes(dims), *self.shape[self.axis + 1 :])
 
     def check_bits(self) -> None:
         """Refuse a function of floats whose bits may depend on the other rows of a tensor."""
@@ -142,34 +145,34 @@ class Part:
             return
         value = self.input(i)
         refuse_unless(value.is_initializer() and not value.is_graph_input())
-        refuse_unless(len(self.rows.shape(value)) == 2)
+        refuse_unless(len(self.choice.shape(value)) == 2)
 
     def flattened(self, x: Whole) -> Whole:
         """Return a whole tensor with one axis of rows."""
         if len(x.dims) == 1:
             return x
-        count = math.prod(self.rows.sizes(x.dims), start=term(1))
+        count = math.prod(self.sizes(x.dims), start=term(1))
         end = x.axis + len(x.dims)
         shape = (*x.sizes[: x.axis], count, *x.sizes[end:])
-
-        def make(made: list[ir.Value]) -> ir.Value:
-            numbers = self.context.numbers
-            return numbers.reshape(made[0], x.dtype, x.sizes, shape, self.facts)
-
-        order = tuple(range(len(shape)))
-        return Whole(make, x.dtype, x.axis, x.dims, shape, order, x.is_read, (x,))
+        make = self.reshape(x.dtype, x.sizes, shape)
+        return Whole.of(make, x.dtype, x.axis, x.dims, shape, x)
 
     def unflattened(self, x: Whole) -> Whole:
         """Return the output of a node of a flattened tensor with its dims of the mask."""
         if len(x.dims) == 1:
             return x
-        count = math.prod(self.rows.sizes(x.dims), start=term(1))
+        count = math.prod(self.sizes(x.dims), start=term(1))
         old = (*self.shape[: self.axis], count, *self.shape[self.axis + 1 :])
+        return self.whole(self.reshape(x.dtype, old, x.shape), [x], x.dims)
 
-        def make(made: list[ir.Value]) -> ir.Value:
-            return self.context.numbers.reshape(made[0], x.dtype, old, x.shape, self.facts)
+    def reshape(self, dtype: ir.DataType, old: Shape, new: Shape) -> Make:
+        """Return what writes a tensor in another shape."""
+        numbers, facts = self.context.numbers, self.facts
+        return lambda made: numbers.reshape(made[0], dtype, old, new, facts)
 
-        return self.whole(make, [x], x.dims)
+    def guarded(self, x: Whole, number: int = 0) -> Whole:
+        """Return an operand that is a harmless number at the rows that are not chosen."""
+        return self.rows.guarded(x, number, self.following)
 
 
 def shifted(d: int, x: Whole) -> int:
@@ -179,38 +182,13 @@ def shifted(d: int, x: Whole) -> int:
 
 def value_of(part: Part, x: ir.Value) -> Whole:
     """Return a value that is the same for all rows."""
-    shape = part.rows.shape_as_is(x)
-    return Whole(lambda _: x, part.rows.dtype(x), 0, (), shape, tuple(range(len(shape))))
-
-
-def guarded(
-    part: Part, x: Whole | ir.Value | None, dims: Sequence[int], number: int, rank: int
-) -> Whole:
-    """Return an operand that is a harmless number at the rows that are not chosen.
-
-    It is broadcast to the tensor of all rows whose chosen tensor has this rank.
-    """
-    own = x if isinstance(x, Whole) else value_of(part, granted(x))
-    full, end = rank - 1 + len(dims), part.axis + len(dims)
-    order = [*[None] * (full - len(own.order)), *range(len(own.order))]
-    inner = own.moved(order, part.axis)
-    sizes = [*inner.sizes]
-    sizes[part.axis : end] = part.rows.sizes(dims)
-
-    def make(made: list[ir.Value]) -> ir.Value:
-        return part.rows.guarded(made[0], own.dtype, dims, part.axis, number, full)
-
-    places = tuple(range(full))
-    shape, parts = tuple(sizes), (inner,)
-    return Whole(make, own.dtype, part.axis, tuple(dims), shape, places, own.is_read, parts)
+    return Whole.of(lambda _: x, part.choice.dtype(x), 0, (), part.choice.shape_as_is(x))
 
 
 def constant(part: Part, array: np.ndarray) -> Whole:
     """Return a constant of int64, as an operand of a node."""
-    w = part.context.writer
-    shape = tuple(map(term, array.shape))
-    places = tuple(range(len(shape)))
-    return Whole(lambda _: w.constant(array), ir.DataType.INT64, 0, (), shape, places)
+    shape, w = [*map(term, array.shape)], part.context.writer
+    return Whole.of(lambda _: w.constant(array), ir.DataType.INT64, 0, (), shape)
 
 
 def indices_of(part: Part, i: int, axis: int) -> Whole:
@@ -223,14 +201,5 @@ def indices_of(part: Part, i: int, axis: int) -> Whole:
     source = None if cast is None else cast.inputs[0]
     if cast is None or source is None or cast.graph is not part.context.graph:
         return part.followed(i, axis)
-    x, dtype, w = part.rows.of(source, axis, part.has), part.rows.dtype(at), part.context.writer
-
-    def make(made: list[ir.Value]) -> ir.Value:
-        return w.cast(made[0], x.dtype, dtype)
-
-    return replace(as_base(x), make=make, dtype=dtype, parts=(x,), work=None)
-
-
-def as_base(x: Whole) -> Whole:
-    """Return a tensor that is written as another one."""
-    return replace(x, shape=x.sizes, order=tuple(range(len(x.order))), narrow=None)
+    x, dtype = part.rows.of(source, axis, part.following), part.choice.dtype(at)
+    return x.changed(lambda made: part.context.writer.cast(made[0], x.dtype, dtype), dtype)

@@ -23,49 +23,48 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.rules import Refusal, Shape, granted, made_by, refuse_unless, term
-from onnx_scatterx.rewrites.helpers.masks import as_bools, before_expands
-from onnx_scatterx.rewrites.helpers.row_reads import in_shape
-from onnx_scatterx.rewrites.helpers.whole import Has, Whole
-from onnx_scatterx.rewrites.helpers.whole_rows import WholeRows
+from onnx_scatterx.rewrites.rows.choice import Choice
+from onnx_scatterx.rewrites.rows.following import Following, Has
+from onnx_scatterx.rewrites.rows.masks import as_bools, before_expands
+from onnx_scatterx.rewrites.rows.reads import in_shape
+from onnx_scatterx.rewrites.rows.whole import Whole
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 _LARGEST = {ir.DataType.INT32: (1 << 31) - 1, ir.DataType.FLOAT: 1 << 24}  # that they hold
 
 
-def counted(rows: WholeRows, value: ir.Value, axis: int, has: Has) -> Whole:
+def counted(choice: Choice, value: ir.Value, axis: int, following: Following) -> Whole:
     """Return the rows of a value that has them in the mask's order, or one for all, or refuse.
 
     A row that is not chosen is any of them.
     """
-    refuse_unless(rows.is_whole() and not rows.is_windowed)
-    old, dims, depth = rows.shape_as_is(value), tuple(range(rows.depth)), rows.depth
-    table, repeated = _Table(rows, value, axis, has, old, depth), _repeated(rows)
+    depth, has = following.depth, following.has
+    refuse_unless(choice.is_known(depth) and not following.is_windowed)
+    old, sizes = choice.shape_as_is(value), choice.extents[:depth]
+    table, repeated = _Table(choice, value, axis, has, old, depth), _repeated(choice, depth)
     inner = math.prod(repeated, start=term(1))
     times = old[axis] if inner.constant == 0 else old[axis] // inner
     if repeated and times * inner is old[axis]:
         split = (*old[:axis], times, *repeated, *old[axis + 1 :])
-        table = _Table(rows, value, axis, has, split, depth - len(repeated))
-    shape = (*old[:axis], *rows.sizes(dims), *old[axis + 1 :])
-    order, make = tuple(range(len(shape))), table.make
-    return rows.without_merged(
-        Whole(make, rows.dtype(value), axis, dims, shape, order, is_read=True)
-    )
+        table = _Table(choice, value, axis, has, split, depth - len(repeated), len(repeated))
+    shape, dtype = (*old[:axis], *sizes, *old[axis + 1 :]), choice.dtype(value)
+    return Whole.of(table.make, dtype, axis, range(depth), shape, is_read=True)
 
 
-def _repeated(rows: WholeRows) -> Shape:
+def _repeated(choice: Choice, depth: int) -> Shape:
     """Return the sizes of the last dims of a mask that was expanded over them for this alone."""
-    node, full = made_by(rows.mask.value, "Expand"), rows.mask.shape
-    is_here = node is not None and node.graph is rows.context.graph
-    source = before_expands(rows.mask.value) if is_here else None
-    own = None if source is None else rows.context.known(source).shape
-    if own is None or len(own) != len(full) or rows.depth != len(full):
+    node, full = made_by(choice.mask.value, "Expand"), choice.mask.shape
+    is_here = node is not None and node.graph is choice.context.graph
+    source = before_expands(choice.mask.value) if is_here else None
+    own = None if source is None else choice.context.known(source).shape
+    if own is None or len(own) != len(full) or depth != len(full):
         return ()
-    value = rows.mask.value
+    value = choice.mask.value
     if value.is_graph_output() or any(use.node.op_type != "NonZero" for use in value.uses()):
         return ()
     kept = 1 + max((d for d, n in enumerate(own) if n.constant != 1), default=-1)
-    same = all(map(rows.facts.equal, own[:kept], full[:kept]))
-    fits = all(map(rows.facts.equal, full, rows.extents))
+    same = all(map(choice.facts.equal, own[:kept], full[:kept]))
+    fits = all(map(choice.facts.equal, full, choice.extents))
     return full[kept:] if kept and same and fits else ()
 
 
@@ -73,23 +72,24 @@ def _repeated(rows: WholeRows) -> Shape:
 class _Table:
     """The rows of a value along an axis of a shape, one for each true element of a mask.
 
-    The mask is the followed one over its first ``depth`` dims. The value ``has`` as many rows as
-    are chosen, or more, or one.
+    The mask is the followed one over its first ``depth`` dims, or that which was expanded over
+    ``repeated`` ones behind them. The value ``has`` as many rows as are chosen, or more, or one.
     """
 
-    rows: WholeRows
+    choice: Choice
     value: ir.Value
     axis: int
     has: Has
     shape: Shape
     depth: int
+    repeated: int = 0
 
     def make(self, _: list[ir.Value]) -> ir.Value:
         """Write all rows in the way of the fewest nodes that the target takes."""
-        w, facts = self.rows.context.writer, self.rows.facts
-        size = self.rows.context.known(self.value).dims[self.axis]  # also if no row is chosen
+        w, facts = self.choice.context.writer, self.choice.facts
+        size = self.choice.context.known(self.value).dims[self.axis]  # also if no row is chosen
         ends = [False, self.has is Has.ALL and facts.is_nonnegative(size - 1)]
-        most = facts.interval(math.prod(self.rows.extents[: self.depth], start=term(1)))[1]
+        most = facts.interval(math.prod(self.choice.extents[: self.depth], start=term(1)))[1]
         kinds = [_INT64, *(kind for kind, largest in _LARGEST.items() if most <= largest)]
         ways = [partial(self._read, *way) for way in product(sorted({*ends}), kinds)]
         costs = [
@@ -101,12 +101,12 @@ class _Table:
 
     def _read(self, from_end: bool, kind: ir.DataType) -> ir.Value:
         """Write all rows, read at the numbers of true elements before them, or from them on."""
-        context, axis, shape = self.rows.context, self.axis, self.shape
-        w, numbers, dtype = context.writer, context.numbers, self.rows.dtype(self.value)
-        known = self.rows.shape_as_is(self.value)
-        x = in_shape(self.value, shape, self.rows.facts, context)
+        context, axis, shape = self.choice.context, self.axis, self.shape
+        w, numbers, dtype = context.writer, context.numbers, self.choice.dtype(self.value)
+        known = self.choice.shape_as_is(self.value)
+        x = in_shape(self.value, shape, self.choice.facts, context)
         if x is None or known == shape:
-            x = numbers.reshape(self.value, dtype, known, shape, self.rows.facts)
+            x = numbers.reshape(self.value, dtype, known, shape, self.choice.facts)
         at = self._count(from_end, kind)
         if not from_end:
             more = (*shape[:axis], term(1), *shape[axis + 1 :])
@@ -121,8 +121,8 @@ class _Table:
 
     def _count(self, from_end: bool, kind: ir.DataType) -> ir.Value:
         """Write how many elements before each are true, or less 1 for each from it on."""
-        rows, sizes = self.rows, self.rows.extents[: self.depth]
-        w, numbers, facts = rows.context.writer, rows.context.numbers, rows.facts
+        choice, sizes = self.choice, self.choice.extents[: self.depth]
+        w, numbers, facts = choice.context.writer, choice.context.numbers, choice.facts
         if from_end:
             pair = (w.constant(np.array(n, kind.numpy()), kind) for n in (-1, 0))
             number = w.node("Where", [self._mask(), *pair], kind)
@@ -138,11 +138,11 @@ class _Table:
 
     def _mask(self) -> ir.Value:
         """Write the mask over the dims that are counted."""
-        rows = self.rows
-        if self.depth == rows.depth:
-            return rows.mask_over(rows.depth)
-        source = granted(before_expands(rows.mask.value))
-        known = in_shape(source, rows.extents[: self.depth], rows.facts, rows.context)
-        mask = as_bools(known or source, rows.mask, rows.context)
-        gone = [] if known else list(range(self.depth, rows.depth))
-        return rows.context.writer.axes("Squeeze", mask, _BOOL, gone)
+        choice = self.choice
+        if not self.repeated:
+            return choice.write_mask(self.depth)
+        source = granted(before_expands(choice.mask.value))
+        known = in_shape(source, choice.extents[: self.depth], choice.facts, choice.context)
+        mask = as_bools(known or source, choice.mask, choice.context)
+        gone = [] if known else list(range(self.depth, self.depth + self.repeated))
+        return choice.context.writer.axes("Squeeze", mask, _BOOL, gone)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 
 import onnx_ir as ir
 
@@ -21,28 +20,12 @@ from onnx_scatterx.engine.rules import (
     Facts,
     MultiplyAdds,
     Shape,
-    refuse_unless,
+    Term,
     term,
 )
 
 Make = Callable[[list[ir.Value]], ir.Value]
 """Writes a tensor, given those that it is computed from."""
-
-
-class Has(Enum):
-    """How many rows a value has, beside those that are chosen."""
-
-    ALL = "as many"
-    FEWER = "as many, or one, which is repeated"
-    MORE = "as many, or more, of which the first are taken"
-
-    def of_more(self) -> Has:
-        """Return what a tensor has of which the first rows are taken, or refuse.
-
-        If there are fewer, they may be repeated. The first of repeated rows are the right ones.
-        """
-        refuse_unless(self is not Has.FEWER)
-        return Has.MORE
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +50,26 @@ class Whole:
     work: MultiplyAdds | None = None
     narrow: Whole | None = None
 
+    @classmethod
+    def of(
+        cls,
+        make: Make,
+        dtype: ir.DataType,
+        axis: int,
+        dims: Sequence[int],
+        shape: Sequence[Term],
+        *parts: Whole,
+        is_read: bool = False,
+        work: MultiplyAdds | None = None,
+    ) -> Whole:
+        """Return a tensor with its axes in their order; it is read by the mask if a part is."""
+        order, read = tuple(range(len(shape))), is_read or any(x.is_read for x in parts)
+        return cls(make, dtype, axis, tuple(dims), tuple(shape), order, read, parts, work)
+
+    def changed(self, make: Make, dtype: ir.DataType) -> Whole:
+        """Return a tensor of the same shape that is computed from this one."""
+        return Whole.of(make, dtype, self.axis, self.dims, self.sizes, self)
+
     @property
     def sizes(self) -> Shape:
         """The shape of the result."""
@@ -77,11 +80,35 @@ class Whole:
         """Whether it is computed from other tensors of rows."""
         return bool(self.parts)
 
+    @property
+    def multiply_adds(self) -> MultiplyAdds | None:
+        """The multiply-adds of this tensor, with those of its parts; None if there are none."""
+        found = dict[object, MultiplyAdds]()
+        waiting = [self]
+        seen = set[object]()
+        while waiting:
+            here = waiting.pop()
+            if here.make not in seen:
+                seen.add(here.make)
+                waiting += here.parts
+                if here.work is not None:
+                    found[here.make] = here.work
+        if not found:
+            return None
+        each = sum((work.each for work in found.values()), start=term(0))
+        total = sum((work.total for work in found.values()), start=term(0))
+        return MultiplyAdds(each, total, max(work.times for work in found.values()))
+
     def moved(self, order: Sequence[int | None], axis: int) -> Whole:
         """Return the same tensor with its axes in another order; None is a new one."""
         places = tuple(None if d is None else self.order[d] for d in order)
         narrow = None if self.narrow is None else self.narrow.moved(order, axis)
         return replace(self, order=places, axis=axis, narrow=narrow)
+
+    def of_rank(self, rank: int, axis: int) -> Whole:
+        """Return the same tensor with new axes before its own, as if it was broadcast."""
+        new = [None] * (rank - len(self.order))
+        return self.moved([*new, *range(len(self.order))], axis)
 
     def with_dims(self, dims: Sequence[int]) -> Whole:
         """Return the same tensor with more dims of the mask, along which it is the same."""
@@ -91,25 +118,6 @@ class Whole:
         end = self.axis + len(self.dims)
         order = [*range(self.axis), *map(at.get, dims), *range(end, len(self.order))]
         return replace(self.moved(order, self.axis), dims=tuple(dims), narrow=None)
-
-
-def multiply_adds(whole: Whole) -> MultiplyAdds | None:
-    """Return the multiply-adds of a tensor, with those of its parts; None if there are none."""
-    found = dict[object, MultiplyAdds]()
-    waiting = [whole]
-    seen = set[object]()
-    while waiting:
-        here = waiting.pop()
-        if here.make not in seen:
-            seen.add(here.make)
-            waiting += here.parts
-            if here.work is not None:
-                found[here.make] = here.work
-    if not found:
-        return None
-    each = sum((work.each for work in found.values()), start=term(0))
-    total = sum((work.total for work in found.values()), start=term(0))
-    return MultiplyAdds(each, total, max(work.times for work in found.values()))
 
 
 def written(whole: Whole, context: Context) -> ir.Value:

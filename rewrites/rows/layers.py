@@ -19,15 +19,14 @@ from onnx_scatterx.engine.rules import (
     refuse_unless,
     term,
 )
-from onnx_scatterx.rewrites.helpers.row_arithmetic import work_of_row
-from onnx_scatterx.rewrites.helpers.row_part import (
+from onnx_scatterx.rewrites.rows.arithmetic import work_of_row
+from onnx_scatterx.rewrites.rows.part import (
     Part,
     constant,
-    guarded,
     indices_of,
     shifted,
 )
-from onnx_scatterx.rewrites.helpers.whole import Whole
+from onnx_scatterx.rewrites.rows.whole import Whole
 
 _BLOCK = 128  # products that ONNX Runtime adds up in one block, whatever threads do
 _ALIGNED = 16  # elements that fill the widest register, or a multiple of it
@@ -37,12 +36,12 @@ def batch(part: Part) -> Whole:
     """Conv, pools: each element of the batch alone."""
     refuse_unless(part.axis == 0 and part.value is part.node.outputs[0])
     if part.node.op_type.endswith("Pool"):  # ONNX Runtime: "Only N can be zero."
-        sizes = part.rows.shape(part.input(0))[1:]
+        sizes = part.choice.shape(part.input(0))[1:]
         refuse_unless(all(part.facts.is_nonnegative(n - 1) for n in sizes))
     x = part.flattened(part.followed(0, 0))
     work: Term | None = None
     if part.node.op_type == "Conv":
-        weights = part.rows.shape(part.input(1))
+        weights = part.choice.shape(part.input(1))
         inner = math.prod(weights[1:], start=term(1))
         # ONNX Runtime does not end with rows and an empty kernel.
         refuse_unless(all(part.facts.is_nonnegative(n - 1) for n in weights))
@@ -57,29 +56,20 @@ def regions(part: Part) -> Whole:
     ONNX Runtime refuses regions that are not finite. Of empty maps it takes no region at all.
     """
     refuse_unless(part.axis == 0)
-    maps = part.rows.shape_as_is(part.input(0))
+    maps = part.choice.shape_as_is(part.input(0))
     refuse_unless(all(part.facts.is_nonnegative(n - 1) for n in maps))
     boxes, batch = part.followed(1, 0), indices_of(part, 2, 0)
     refuse_unless(boxes.dims == batch.dims)
-    whole = (_harmless(part, i, x) for i, x in ((1, boxes), (2, batch)))
-    flat = [part.flattened(x) for x in whole]
+    flat = [part.flattened(part.guarded(x)) for x in (boxes, batch)]
     return part.unflattened(part.node_of([part.input(0), *flat], boxes.dims))
 
 
 def sampled(part: Part) -> Whole:
     """GridSample: each map with the grid of its row; a position that is no number is not read."""
     refuse_unless(part.axis == 0)
-    maps, grids = part.followed(0, 0), part.followed(1, 0)
-    dims = sorted({*maps.dims, *grids.dims})
-    pair = part.rows.everywhere(maps, dims), _harmless(part, 1, part.rows.everywhere(grids, dims))
-    flat = [part.flattened(x) for x in pair]
-    return part.unflattened(part.node_of(flat, dims))
-
-
-def _harmless(part: Part, i: int, x: Whole) -> Whole:
-    """Return rows of an input that are zeros where they are not chosen."""
-    inner = Part(part.rows, part.node, part.input(i), 0, part.has)
-    return guarded(inner, x, x.dims, 0, inner.rank)
+    maps, grids = part.together(part.followed(0, 0), part.followed(1, 0))
+    flat = [part.flattened(x) for x in (maps, part.guarded(grids))]
+    return part.unflattened(part.node_of(flat, maps.dims))
 
 
 def before(part: Part) -> Whole:
@@ -88,7 +78,7 @@ def before(part: Part) -> Whole:
     axis = part.integer("axis", -1, part.rank)
     refuse_unless(part.axis < axis)
     x = part.followed(0, part.axis)
-    refuse_unless(all(len(part.rows.shape(v)) <= part.rank - axis for v in part.operands(1)))
+    refuse_unless(all(len(part.choice.shape(v)) <= part.rank - axis for v in part.operands(1)))
     return part.of(x, axis=axis - part.rank)
 
 
@@ -112,7 +102,7 @@ def running(part: Part) -> Whole:
 
 def reduced(part: Part) -> Whole:
     """Reductions: the axes that are left."""
-    source = part.rows.shape(part.input(0))
+    source = part.choice.shape(part.input(0))
     rank, keeps = len(source), bool(part.attribute("keepdims", 1))
     if part.node.op_type in ("ArgMax", "ArgMin"):
         axes, by_input = [part.integer("axis", 0, rank)], False
@@ -147,9 +137,9 @@ def _is_aligned(shape: Shape, axes: list[int]) -> bool:
 def quantized(part: Part) -> Whole:
     """Quantizers: scales are numbers, or run along another axis."""
     source = part.input(0)
-    rank = len(part.rows.shape(source))
+    rank = len(part.choice.shape(source))
     axis = part.integer("axis", 1, rank)
-    single = all(part.rows.shape(v) in ((), (term(1),)) for v in part.operands(1))
+    single = all(part.choice.shape(v) in ((), (term(1),)) for v in part.operands(1))
     refuse_unless(not part.attribute("block_size", 0) and (single or axis != part.axis))
     x = part.followed(0, part.axis)
     return part.of(x) if single else part.of(x, axis=shifted(axis, x))

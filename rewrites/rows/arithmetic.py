@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import onnx_ir as ir
@@ -21,13 +22,12 @@ from onnx_scatterx.engine.rules import (
     refuse_unless,
     term,
 )
-from onnx_scatterx.rewrites.helpers.row_counts import counted
-from onnx_scatterx.rewrites.helpers.row_part import (
+from onnx_scatterx.rewrites.rows.following import Has
+from onnx_scatterx.rewrites.rows.part import (
     Part,
-    guarded,
     value_of,
 )
-from onnx_scatterx.rewrites.helpers.whole import Has, Whole
+from onnx_scatterx.rewrites.rows.whole import Whole
 
 _DIVIDES = ("Div", "Mod")
 _ZERO = ("Min", "Max")  # of 0.0 and -0.0 they return either
@@ -44,7 +44,9 @@ def broadcast(part: Part) -> Whole:
     dims = sorted({r for x in wholes for r in x.dims})
     inputs = [_fit(part, x, dims) for x in operands]
     if part.node.op_type in _DIVIDES and part.dtype.is_integer() and _may_end_the_run(part):
-        inputs[1] = guarded(part, inputs[1], dims, 1, part.rank)
+        own = inputs[1] if isinstance(inputs[1], Whole) else value_of(part, part.input(1))
+        own = own.of_rank(part.rank - 1 + len(dims), part.axis)
+        inputs[1] = part.guarded(replace(own, dims=tuple(dims)), 1)
     return part.node_of(inputs, dims)
 
 
@@ -53,23 +55,24 @@ def _operands(part: Part) -> list[Whole | ir.Value | None]:
 
     If another operand is read by the mask, one that is not may be read by the running count.
     """
-    rows, axis, rank = part.rows, part.axis, part.rank
+    choice, axis, rank = part.choice, part.axis, part.rank
     found: list[Whole | ir.Value | Refusal | None] = []
     for value in part.node.inputs:
-        at = -1 if value is None else axis - rank + len(rows.shape(value))
-        if value is None or rows.is_fixed(value, at):
+        at = -1 if value is None else axis - rank + len(choice.shape(value))
+        if value is None or choice.is_fixed(value, at):
             found.append(value)
             continue
-        same = part.facts.equal(rows.shape(value)[at], part.shape[axis])
-        has = part.has if same else Has.FEWER
-        found.append(attempt(partial(rows.of, value, at, has)))
+        same = part.facts.equal(choice.shape(value)[at], part.shape[axis])
+        has = part.following.has if same else Has.FEWER
+        found.append(attempt(partial(part.rows_of, value, at, has)))
     read = any(isinstance(x, Whole) and x.is_read for x in found)
     for i, x in enumerate(found):
         if isinstance(x, Refusal):
-            refuse_unless(read and rows.counts)
+            refuse_unless(read and part.rows.counts)
             value = part.input(i)
-            at = axis - rank + len(rows.shape(value))
-            found[i] = counted(rows, value, at, _how_many(part, value, at))
+            at = axis - rank + len(choice.shape(value))
+            has = _how_many(part, value, at)
+            found[i] = part.rows.counted(value, at, replace(part.following, has=has))
     return [None if isinstance(x, Refusal) else x for x in found]
 
 
@@ -78,19 +81,19 @@ def _how_many(part: Part, value: ir.Value, axis: int) -> Has:
 
     If it surely has two or more, the output has as many, and so has what is written.
     """
-    size = part.rows.shape_as_is(value)[axis]
-    if part.facts.equal(size, part.rows.count):
+    size = part.choice.shape_as_is(value)[axis]
+    if part.facts.equal(size, part.choice.count(part.following)):
         return Has.ALL
     if not part.facts.is_nonnegative(size - 2):
         return Has.FEWER
-    return Has.MORE if part.has is Has.MORE else Has.ALL
+    return Has.MORE if part.following.has is Has.MORE else Has.ALL
 
 
 def _fit(part: Part, x: Whole | ir.Value | None, dims: Sequence[int]) -> Whole | ir.Value | None:
     """Return an operand that is broadcast against tensors with these dims of the mask."""
     if x is None or isinstance(x, Whole):
         return None if x is None else x.with_dims(dims)
-    own = part.rows.shape(x)
+    own = part.choice.shape(x)
     axis = part.axis - part.rank + len(own)
     if axis < 0 or len(dims) == 1:
         return x
@@ -130,7 +133,7 @@ def _may_end_the_run(part: Part) -> bool:
 def product(part: Part) -> Whole:
     """MatMul: rows run along a batch axis of both, or along M of the first operand."""
     a, b = part.input(0), part.input(1)
-    shapes = part.rows.shape(a), part.rows.shape(b)
+    shapes = part.choice.shape(a), part.choice.shape(b)
     ranks = [len(shape) for shape in shapes]
     refuse_unless(min(ranks) >= 1)
     part.check_packed(1)
@@ -165,13 +168,13 @@ def gemm(part: Part) -> Whole:
     refuse_unless(part.axis == 0)
     part.check_packed(1)
     is_turned = bool(part.attribute("transA", 0))
-    inner = part.rows.shape(part.input(0))[0 if is_turned else 1]
+    inner = part.choice.shape(part.input(0))[0 if is_turned else 1]
     x = part.flattened(part.followed(0, 1 if is_turned else 0))
     inputs: list[Whole | ir.Value | None] = [x, part.input(1)]
     added = part.node.inputs[2] if len(part.node.inputs) > 2 else None
     if added is not None:
-        rank = len(part.rows.shape(added))
-        if part.rows.is_fixed(added, rank - 2):
+        rank = len(part.choice.shape(added))
+        if part.choice.is_fixed(added, rank - 2):
             inputs.append(added)
         else:
             own = part.followed(2, 0)
@@ -201,7 +204,7 @@ def einsum(part: Part) -> Whole:
     texts = ",".join(spelled(t, own) for t, own in zip(terms, axes, strict=True))
     summed = dict[str, Term]()
     for i, t in enumerate(terms):
-        summed.update(zip(t, part.rows.shape(part.input(i)), strict=True))
+        summed.update(zip(t, part.choice.shape(part.input(i)), strict=True))
     work = math.prod((n for c, n in summed.items() if c != letter), start=term(1))
     operands = [wholes.get(i, part.input(i)) for i in range(len(terms))]
     return part.node_of(operands, dims, work=work, equation=f"{texts}->{spelled(right, dims)}")

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import permutations
 
-import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.rules import (
@@ -32,8 +31,8 @@ from onnx_scatterx.engine.rules import (
     refuse_unless,
     term,
 )
-from onnx_scatterx.rewrites.helpers.masks import Row, row_of
-from onnx_scatterx.rewrites.helpers.whole import Whole, same_but_ones
+from onnx_scatterx.rewrites.rows.masks import Row, row_of
+from onnx_scatterx.rewrites.rows.whole import Whole, same_but_ones
 
 
 @dataclass(frozen=True)
@@ -61,18 +60,11 @@ class RowRead:
     def source(self, context: Context) -> Whole:
         """Return the tensor of all rows, as it is before nodes that only move its axes."""
         read = self.read
-        make = partial(as_is, read.data)
+        make = partial(self._cut, context) if self.at else partial(as_is, read.data)
+        whole = Whole.of(make, read.dtype, self.axis, self.dims, self.new, is_read=True)
+        whole = whole.moved(self.order, self.axis)
         if self.at:
-            return Whole(
-                partial(self._cut, context),
-                read.dtype,
-                self.axis,
-                self.dims,
-                self.new,
-                self.order,
-                is_read=True,
-            )
-        whole = Whole(make, read.dtype, self.axis, self.dims, self.new, self.order, is_read=True)
+            return whole
         keeps = len(self.old) == len(self.new) and all(map(read.facts.equal, self.old, self.new))
         data = read.data if keeps else in_shape(read.data, self.new, read.facts, context)
         if data is not None:
@@ -230,18 +222,3 @@ def axes_moved(value: ir.Value, context: Context) -> tuple[ir.Value, list[int | 
 def as_is(value: ir.Value, _: list[ir.Value]) -> ir.Value:
     """Return a value: that which a whole tensor is, if nothing is computed."""
     return value
-
-
-def is_head(node: ir.Node, context: Context) -> bool:
-    """Return whether a Slice takes the first elements of a vector."""
-    starts = node.inputs[1] if len(node.inputs) > 1 else None
-    known = None if starts is None else context.known(starts).constant
-    steps = node.inputs[4] if len(node.inputs) > 4 else None
-    unit = steps is None or _all_equal(context.known(steps).constant, 1)
-    first = node.inputs[0]
-    rank = None if first is None else context.known(first).rank
-    return rank == 1 and unit and _all_equal(known, 0)
-
-
-def _all_equal(known: np.ndarray | None, number: int) -> bool:
-    return known is not None and bool((known == number).all())

@@ -26,28 +26,27 @@ from onnx_scatterx.engine.rules import (
     refuse_unless,
     term,
 )
-from onnx_scatterx.rewrites.helpers.row_part import (
+from onnx_scatterx.rewrites.rows.following import Has, is_of_window
+from onnx_scatterx.rewrites.rows.part import (
     Part,
     constant,
-    guarded,
     indices_of,
     shifted,
     value_of,
 )
-from onnx_scatterx.rewrites.helpers.whole import Has, Whole, same_but_ones
-from onnx_scatterx.rewrites.helpers.whole_rows import is_of_window
+from onnx_scatterx.rewrites.rows.whole import Whole, same_but_ones
 
 
 def in_order(part: Part) -> Whole:
     """Reshape, Flatten, Squeeze, Unsqueeze, Identity: the elements in their order."""
-    places = range(len(part.rows.shape(part.input(0))))
+    places = range(len(part.choice.shape(part.input(0))))
     found = [partial(way, part, at) for way in (_from_axis, _windowed) for at in places]
     return granted(next((x for each in found if (x := each()) is not None), None))
 
 
 def _from_axis(part: Part, at: int) -> Whole | None:
     """Return all rows of a tensor in another shape, if they run along an axis of the input."""
-    old, axis, facts = part.rows.shape(part.input(0)), part.axis, part.facts
+    old, axis, facts = part.choice.shape(part.input(0)), part.axis, part.facts
     before, behind = _count(part.shape[:axis]), _count(part.shape[axis + 1 :])
     if not facts.equal(_count(old[:at]), before):
         return None
@@ -58,7 +57,9 @@ def _from_axis(part: Part, at: int) -> Whole | None:
     repeated = _repeated(part, old, at, behind)
     if not repeated:
         return None
-    x = attempt(partial(part.rows.of_repeated, part.input(0), at, repeated, part.has))
+    depth = part.following.depth - repeated
+    following = replace(part.following, depth=depth)
+    x = attempt(partial(part.rows.of_repeated, part.input(0), at, following))
     if not isinstance(x, Whole):
         return None
     first = x.axis + len(x.dims)
@@ -69,7 +70,7 @@ def _from_axis(part: Part, at: int) -> Whole | None:
             x = x.narrow
     more = [d for d in range(repeated) if x.sizes[first + d].constant != 1]
     kept = [*range(first), *(first + d for d in more), *range(first + repeated, len(x.order))]
-    dims = (*x.dims, *(part.rows.dim(part.rows.depth - repeated + d) for d in more))
+    dims = (*x.dims, *(part.rows.dims.dim(depth + d) for d in more))
     return _shaped(part, replace(x.moved(kept, x.axis), dims=dims, narrow=None))
 
 
@@ -79,10 +80,10 @@ def _count(sizes: Sequence[Term]) -> Term:
 
 def _repeated(part: Part, old: Shape, at: int, behind: Term) -> int:
     """Return how many of the last dims of the mask are axes behind the rows that are merged."""
-    depth, equal, mask = part.rows.depth, part.facts.equal, part.rows.mask
+    depth, equal, mask = part.following.depth, part.facts.equal, part.choice.mask
     for count in range(1, depth + 1):
         own, last = old[at + 1 : at + 1 + count], slice(depth - count, depth)
-        shapes = mask.shape[last], part.rows.extents[last]
+        shapes = mask.shape[last], part.choice.extents[last]
         fits = len(own) == count and all(all(map(equal, own, shape)) for shape in shapes)
         if fits and equal(_count(old[at + 1 + count :]), behind):
             return count
@@ -95,16 +96,18 @@ def _windowed(part: Part, at: int) -> Whole | None:
     Before the rows, and behind them, are as many elements in both shapes. Those that are not on
     other axes of the input are the window of its axis of rows.
     """
-    rows, old, axis = part.rows, part.rows.shape(part.input(0)), part.axis
-    before = _quotient(rows.window[0] * _count(part.shape[:axis]), _count(old[:at]))
-    behind = _quotient(rows.window[1] * _count(part.shape[axis + 1 :]), _count(old[at + 1 :]))
-    if before is None or behind is None or (before, behind) == rows.window:
+    old, axis = part.choice.shape(part.input(0)), part.axis
+    window = part.following.window
+    before = _quotient(window[0] * _count(part.shape[:axis]), _count(old[:at]))
+    behind = _quotient(window[1] * _count(part.shape[axis + 1 :]), _count(old[at + 1 :]))
+    if before is None or behind is None or (before, behind) == window:
         return None
-    x = attempt(partial(rows.of_window, part.input(0), at, (before, behind), part.has))
+    following = replace(part.following, window=(before, behind))
+    x = attempt(partial(part.rows.of_window, part.input(0), at, following))
     if not isinstance(x, Whole):
         return None
-    inner = [r for r in x.dims if not is_of_window(r)]
-    return _shaped(part, x, [r for r in rows.dims if r in inner or is_of_window(r)])
+    dims = part.rows.dims.of(part.following)
+    return _shaped(part, x, [r for r in dims if r in x.dims or is_of_window(r)])
 
 
 def _quotient(a: Term, b: Term) -> Term | None:
@@ -124,11 +127,7 @@ def _shaped(part: Part, x: Whole, dims: Sequence[int] | None = None) -> Whole:
     if order is not None:
         moved = x.moved(order, part.axis)
         return moved if dims == x.dims else replace(moved, dims=dims, narrow=None)
-
-    def make(made: list[ir.Value]) -> ir.Value:
-        return part.context.numbers.reshape(made[0], x.dtype, x.sizes, new, part.facts)
-
-    return part.whole(make, [x], dims)
+    return part.whole(part.reshape(x.dtype, x.sizes, new), [x], dims)
 
 
 def transposed(part: Part) -> Whole:
@@ -144,26 +143,20 @@ def transposed(part: Part) -> Whole:
 def expanded(part: Part) -> Whole:
     """Expand: of rows, or of one row that is repeated."""
     source = part.input(0)
-    own = part.rows.shape(source)
+    own = part.choice.shape(source)
     at = part.axis - part.rank + len(own)
     if at < 0:
         x = value_of(part, source)
     else:
         as_many = part.facts.equal(own[at], part.shape[part.axis])
-        has = part.has if as_many or part.rows.is_fixed(source, at) else Has.FEWER
-        x = part.rows.of(source, at, has)
+        as_many |= part.choice.is_fixed(source, at)
+        x = part.rows_of(source, at, part.following.has if as_many else Has.FEWER)
     new = part.whole_shape(x.dims)
-    lead = len(new) - len(x.order)
-    order = [*[None] * lead, *range(len(x.order))]
-    x = x.moved(order, part.axis)
+    x = x.of_rank(len(new), part.axis)
     pairs = zip(x.sizes, new, strict=True)
     if all(part.facts.equal(a, b) for a, b in pairs):
         return x
-
-    def make(made: list[ir.Value]) -> ir.Value:
-        w, shape = part.context.writer, part.context.numbers.shape(new)
-        return w.node("Expand", [made[0], shape], part.dtype)
-
+    make = part.rows.expand(part.dtype, new)
     return replace(part.whole(make, [x], x.dims), narrow=x)
 
 
@@ -172,29 +165,22 @@ def filled(part: Part) -> Whole:
     number = granted(part.context.constants.splat(part.value))
     w = part.context.writer
     array = np.array(number, part.dtype.numpy())
-    one = Whole(lambda _: w.constant(array, part.dtype), part.dtype, 0, (), (), ())
-    new = part.whole_shape(())
-
-    def make(made: list[ir.Value]) -> ir.Value:
-        return w.node("Expand", [made[0], part.context.numbers.shape(new)], part.dtype)
-
-    return part.whole(make, [one], ())
+    one = Whole.of(lambda _: w.constant(array, part.dtype), part.dtype, 0, (), ())
+    return part.whole(part.rows.expand(part.dtype, part.whole_shape(())), [one], ())
 
 
 def joined(part: Part) -> Whole:
     """Concat: along another axis than that of the rows."""
     axis = part.integer("axis", 0, part.rank)
     refuse_unless(axis != part.axis)
-    wholes = [part.followed(i, part.axis) for i in range(len(part.node.inputs))]
-    dims = sorted({r for x in wholes for r in x.dims})
-    inputs = [part.rows.everywhere(x, dims) for x in wholes]
-    place = axis if axis < part.axis else axis + len(dims) - 1
-    return part.node_of(inputs, dims, axis=place)
+    inputs = range(len(part.node.inputs))
+    wholes = part.together(*(part.followed(i, part.axis) for i in inputs))
+    return part.node_of(wholes, wholes[0].dims, axis=shifted(axis, wholes[0]))
 
 
 def cut(part: Part) -> Whole:
     """Slice: along other axes; of rows, the first, if there are more than are chosen."""
-    source = part.rows.shape(part.input(0))
+    source = part.choice.shape(part.input(0))
     rank, known = len(source), part.context.known
     starts = part.numbers(1)
     count = len(starts)
@@ -204,7 +190,7 @@ def cut(part: Part) -> Whole:
     if part.axis in axes:
         i = axes.index(part.axis)
         refuse_unless(count == 1 and starts[i] == 0 and steps[i] == 1)
-        return part.rows.of(part.input(0), part.axis, part.has.of_more())
+        return part.rows_of(part.input(0), part.axis, part.following.has.of_more())
     x = part.followed(0, part.axis)
     ends = known(part.input(2)).constant
     refuse_unless(ends is not None)
@@ -221,7 +207,7 @@ def split(part: Part) -> Whole:
     axis = part.integer("axis", 0, part.rank)
     refuse_unless(axis != part.axis)
     outputs = list(part.node.outputs)
-    sizes = [granted(part.rows.shape(v)[axis].constant) for v in outputs]
+    sizes = [granted(part.choice.shape(v)[axis].constant) for v in outputs]
     at = outputs.index(part.value)
     x = part.followed(0, part.axis)
     low = sum(sizes[:at])
@@ -252,14 +238,12 @@ def padded(part: Part) -> Whole:
 def taken(part: Part) -> Whole:
     """Gather: of rows along another axis, or rows of a table."""
     table, at = part.input(0), part.input(1)
-    shape, indices = part.rows.shape(table), part.rows.shape(at)
+    shape, indices = part.choice.shape(table), part.choice.shape(at)
     axis = part.integer("axis", 0, len(shape))
     if axis <= part.axis < axis + len(indices):
         x = indices_of(part, 1, part.axis - axis)
         refuse_unless(part.facts.is_nonnegative(shape[axis] - 1))
-        inner = Part(part.rows, part.node, at, part.axis - axis, part.has)
-        safe = guarded(inner, x, x.dims, 0, len(indices))
-        return part.node_of([table, safe], x.dims, axis=axis)
+        return part.node_of([table, part.guarded(x)], x.dims, axis=axis)
     own = part.axis if part.axis < axis else part.axis - len(indices) + 1
     x = part.followed(0, own)
     return part.node_of([x, at], x.dims, axis=shifted(axis, x))
@@ -272,22 +256,22 @@ def taken_at(part: Part) -> Whole:
     A tuple of one index is read by a Gather.
     """
     table, at = part.input(0), part.input(1)
-    shape, indices = part.rows.shape_as_is(table), part.rows.shape(at)
+    shape, indices = part.choice.shape_as_is(table), part.choice.shape(at)
     last = len(indices) - 1
     refuse_unless(part.attribute("batch_dims", 0) == 0 and part.axis < last)
     length = granted(indices[last].constant)
-    x, inner = indices_of(part, 1, part.axis), Part(part.rows, part.node, at, part.axis, part.has)
-    rows, facts = part.rows.sizes(x.dims), part.facts
+    x, facts = indices_of(part, 1, part.axis), part.facts
+    rows = part.sizes(x.dims)
     for n in shape[:length]:  # as many as rows: if there are none, no index is read
         refuse_unless(facts.is_nonnegative(n - 1) or any(facts.equal(n, m) for m in rows))
     if length > 1:
-        return part.node_of([table, guarded(inner, x, x.dims, 0, last + 1)], x.dims)
+        return part.node_of([table, part.guarded(x)], x.dims)
     x = x.moved(range(len(x.order) - 1), x.axis)
 
     def make(made: list[ir.Value]) -> ir.Value:
         return part.context.writer.node("Gather", [table, made[0]], part.dtype, axis=0)
 
-    return part.whole(make, [guarded(inner, x, x.dims, 0, last)], x.dims)
+    return part.whole(make, [part.guarded(x)], x.dims)
 
 
 def taken_along(part: Part) -> Whole:
@@ -295,15 +279,11 @@ def taken_along(part: Part) -> Whole:
     axis = part.integer("axis", 0, part.rank)
     refuse_unless(axis != part.axis)
     source, at = part.input(0), part.input(1)
-    both = [part.rows.shape(v)[part.axis] for v in (source, at)]
+    both = [part.choice.shape(v)[part.axis] for v in (source, at)]
     refuse_unless(part.facts.equal(*both))
-    refuse_unless(part.facts.is_nonnegative(part.rows.shape(source)[axis] - 1))
-    x, i = part.followed(0, part.axis), part.followed(1, part.axis)
-    dims = sorted({*x.dims, *i.dims})
-    inner = Part(part.rows, part.node, at, part.axis, part.has)
-    safe = guarded(inner, part.rows.everywhere(i, dims), dims, 0, part.rank)
-    place = axis if axis < part.axis else axis + len(dims) - 1
-    return part.node_of([part.rows.everywhere(x, dims), safe], dims, axis=place)
+    refuse_unless(part.facts.is_nonnegative(part.choice.shape(source)[axis] - 1))
+    x, i = part.together(part.followed(0, part.axis), part.followed(1, part.axis))
+    return part.node_of([x, part.guarded(i)], x.dims, axis=shifted(axis, x))
 
 
 def top_elements(part: Part) -> Whole:

@@ -20,7 +20,7 @@ must not depend on how many rows were chosen before.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 
@@ -39,10 +39,12 @@ from onnx_scatterx.engine.rules import (
     refuse_unless,
     term,
 )
-from onnx_scatterx.rewrites.helpers.masks import Mask, as_bools, mask_of
-from onnx_scatterx.rewrites.helpers.row_functions import whole_of
-from onnx_scatterx.rewrites.helpers.whole import written
-from onnx_scatterx.rewrites.helpers.whole_rows import WholeRows
+from onnx_scatterx.rewrites.rows.choice import Choice
+from onnx_scatterx.rewrites.rows.dims import MaskDims
+from onnx_scatterx.rewrites.rows.functions import whole_of
+from onnx_scatterx.rewrites.rows.masks import Mask, as_bools, mask_of
+from onnx_scatterx.rewrites.rows.whole import written
+from onnx_scatterx.rewrites.rows.whole_rows import WholeRows
 
 _BOOL = ir.DataType.BOOL
 _VALUES = 256  # at most so many values before the indices are visited
@@ -76,7 +78,8 @@ def chosen_rows(scatter: Scatter, context: Context) -> ChosenRows:
     refuse_unless(scatter.node.op_type in ("ScatterND", "Scatter", "ScatterElements"))
     mask = mask_of(_counted(granted(scatter.indices), context), context)
     fitted = partial(as_bools, mask.value, mask, context)
-    rows = WholeRows(mask, mask.shape, fitted, whole_of, context, scatter.facts)
+    choice = Choice(mask, mask.shape, fitted, context, scatter.facts)
+    rows = WholeRows(choice, MaskDims(choice), whole_of)
     ways = (partial(_of_all, scatter, *way, rows, context) for way in _windows(scatter, mask))
     found = (each for each in map(attempt, ways) if isinstance(each, ChosenRows))
     return granted(next(found, None))
@@ -109,7 +112,7 @@ def _of_all(
     scatter: Scatter, dim: int, window: Shape, rows: WholeRows, context: Context
 ) -> ChosenRows:
     """Return a scatter of all the updates, if a dim of them has the chosen rows, or refuse."""
-    indices, known, mask = granted(scatter.indices), context.known, rows.mask
+    indices, known, mask = granted(scatter.indices), context.known, rows.choice.mask
     kind = granted(known(indices).dtype)
     columns = scatter.node.op_type == "ScatterND"
     last = [granted(known(indices).shape)[-1]] if columns else []
@@ -176,8 +179,9 @@ def _written_as(
     value: ir.Value, shape: Shape, axis: int, window: Shape, rows: WholeRows
 ) -> Callable[[], ir.Value]:
     """Return a function that writes chosen rows as a tensor of all rows of a shape, or refuse."""
-    context = rows.context
-    whole = rows.of_window(value, axis, window).with_dims(rows.dims_with(window))
+    context = rows.choice.context
+    following = replace(rows.start, window=window)
+    whole = rows.of_window(value, axis, following).with_dims(following.dims)
     refuse_unless(len(whole.sizes) == len(shape))
 
     def write() -> ir.Value:

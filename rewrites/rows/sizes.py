@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from onnx_scatterx.engine.rules import Facts, Rows, Shape, described, granted, refuse_unless
-from onnx_scatterx.rewrites.helpers.row_part import Part
+from onnx_scatterx.rewrites.rows.part import Part
 
 
 def check_sizes(part: Part) -> None:
@@ -20,7 +20,7 @@ def check_sizes(part: Part) -> None:
     present = [v for v in part.node.inputs if v is not None]
     shapes = [part.context.known(v).shape for v in present]
     sized = [v for v, shape in zip(present, shapes, strict=True) if shape]
-    if any(map(part.rows.is_other, sized)):
+    if any(map(part.choice.is_other, sized)):
         kind = described(part.node).rows
         refuse_unless(kind in _AT_ANY or granted(_FIT.get(kind))(part))
 
@@ -38,23 +38,23 @@ _AT_ANY = (
 
 
 def _broadcast(part: Part) -> bool:
-    return _are_broadcast([part.rows.shape(v) for v in part.operands(0)], part.facts)
+    return _are_broadcast([part.choice.shape(v) for v in part.operands(0)], part.facts)
 
 
 def _product(part: Part) -> bool:
-    a, b = (part.rows.shape(v) for v in part.operands(0))
+    a, b = (part.choice.shape(v) for v in part.operands(0))
     if min(len(a), len(b)) < 2:
         return False
     return part.facts.equal(a[-1], b[-2]) and _are_broadcast([a[:-2], b[:-2]], part.facts)
 
 
 def _expanded(part: Part) -> bool:
-    return _are_broadcast([part.rows.shape(part.input(0)), part.shape], part.facts)
+    return _are_broadcast([part.choice.shape(part.input(0)), part.shape], part.facts)
 
 
 def _joined(part: Part) -> bool:
     axis = part.integer("axis", 0, part.rank)
-    first, *others = (part.rows.shape(v) for v in part.operands(0))
+    first, *others = (part.choice.shape(v) for v in part.operands(0))
     rest = [d for d in range(part.rank) if d != axis]
     return all(part.facts.equal(first[d], own[d]) for own in others for d in rest)
 
