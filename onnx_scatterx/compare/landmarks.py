@@ -17,7 +17,7 @@ import ml_dtypes
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.compare.decisions import Number
+from onnx_scatterx.compare.constants import Number
 from onnx_scatterx.compare.index_bounds import Bounds, IndexConstraints
 
 Label = Hashable

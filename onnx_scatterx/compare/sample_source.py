@@ -15,9 +15,8 @@ from onnx_scatterx.assumptions import (
     names_in,
 )
 from onnx_scatterx.compare.chosen_draws import ChosenDraws
-from onnx_scatterx.compare.decisions import Decisions
+from onnx_scatterx.compare.constants import Constants, one_sided
 from onnx_scatterx.compare.guidance import looked_at, without_functions
-from onnx_scatterx.compare.input_constraints import input_constraints
 from onnx_scatterx.compare.interface import Input, Interface
 from onnx_scatterx.compare.landmarks import Aims, Dealer, Label
 from onnx_scatterx.compare.refusals import Farthest
@@ -30,6 +29,7 @@ from onnx_scatterx.compare.sampler import (
     rank_name,
 )
 from onnx_scatterx.compare.sizes import EQUAL_SIZES, Combination, SizeSearch, SizeSymbol
+from onnx_scatterx.compare.uses import Uses, uses_of
 from onnx_scatterx.compare.work import FEW, LEAST_DRAWS, draws_for, steps
 from onnx_scatterx.errors import ScatterXError, VerifyError
 from onnx_scatterx.graphs import all_nodes, values_by_name
@@ -127,8 +127,7 @@ class SampleSource:
         """Return a source of inputs for a model, which also tell it from the model ``beside``."""
         looked = looked_at(model)
         models = [looked, *(without_functions(m) for m in (beside,) if m is not None)]
-        constraints, *also = map(input_constraints, models)
-        decisions = Decisions.of(*models)
+        uses, constants = [uses_of(each) for each in models], Constants.of(*models)
         inputs = (*face.inputs, *face.overridable)
         declared = {n for i in inputs for dim in i.symbols for n in (dim, *names_in(dim))}
         integers = {i.name: i.dtype is not None and i.dtype.is_integer() for i in inputs}
@@ -140,11 +139,13 @@ class SampleSource:
 
         def sampler(turn: int, input_: Input, independent: bool) -> InputSampler:
             name = input_.name
-            near, more = decisions.at.get(name, ()), also[0].get(name, {}) if also else {}
+            mine, *others = (each.get(name, Uses()) for each in uses)
+            near = one_sided([each.numbers for each in (mine, *others)])
+            also = others[0].bounds if others else {}
             return InputSampler(
                 input_,
-                constraints.get(name, {}),
-                Aims(near, decisions.numbers, decisions.words, more, turn),
+                mine.bounds,
+                Aims(near, constants.numbers, constants.words, also, turn),
                 assumptions.get(name, NOTHING),
                 independent,
             )
@@ -163,7 +164,7 @@ class SampleSource:
                 np.random.default_rng([seed, 1 << 20]),
                 equal_sizes=policy.equal_sizes,
                 equal_first=policy.equal_first,
-                telling=decisions.sizes if policy.on_purpose else (),
+                telling=constants.sizes if policy.on_purpose else (),
                 farthest=Farthest(places),
             )
             return cls(samplers, optional, search, fits, seed, policy, looked)
