@@ -4,10 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from onnx_scatterx.assumptions import read_clauses
+from onnx_scatterx.compare.draws import MOST_ELEMENTS, Draw, SampleSource, SamplingPolicy
 from onnx_scatterx.compare.interface import Interface
-from onnx_scatterx.compare.result import Draw
-from onnx_scatterx.compare.sample_source import SampleSource, SamplingPolicy
-from onnx_scatterx.compare.sampler import MOST_ELEMENTS
 from onnx_scatterx.engine.device import check_sizes
 from onnx_scatterx.errors import ModelError, VerifyError
 from onnx_scatterx.files import AnyModel, load

@@ -7,7 +7,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions import Clause, by_name, noted_assumptions
-from onnx_scatterx.compare.chosen_draws import ChosenDraws
+from onnx_scatterx.compare.draws import ChosenDraws
 from onnx_scatterx.compare.interface import Input, Interface
 from onnx_scatterx.compare.proving import Promises
 

@@ -14,9 +14,10 @@ from onnx_scatterx.compare.array_diff import (
     compare,
     count_zero_signs,
 )
+from onnx_scatterx.compare.draws import Draw
 from onnx_scatterx.compare.empty_scans import is_without_iterations
 from onnx_scatterx.compare.fused_rounding import is_rounding
-from onnx_scatterx.compare.result import Difference, Draw
+from onnx_scatterx.compare.result import Difference
 from onnx_scatterx.processes import NoReply
 
 _Shapes: TypeAlias = "tuple[tuple[int, ...], tuple[int, ...]]"

@@ -14,9 +14,9 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions import Assumption, Clause, by_name, names_in
-from onnx_scatterx.compare.chosen_draws import ChosenDraws
+from onnx_scatterx.compare.draws import SOLVER, ChosenDraws, Draw
 from onnx_scatterx.compare.interface import Input
-from onnx_scatterx.compare.result import SOLVER, Difference, Draw
+from onnx_scatterx.compare.result import Difference
 from onnx_scatterx.compare.session_pair import SessionPair
 from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.files import AnyModel, ModelSource, ir_tensors, to_proto, together

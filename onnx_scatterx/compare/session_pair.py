@@ -17,13 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from onnx_scatterx.compare.draws import FEW, MOST_DRAWS, Draw, Refusals, SampleSource
 from onnx_scatterx.compare.equality import Equality
-from onnx_scatterx.compare.refusals import Refusals
-from onnx_scatterx.compare.result import Difference, Draw, Verification
-from onnx_scatterx.compare.sample_source import SampleSource
+from onnx_scatterx.compare.result import Difference, Verification
 from onnx_scatterx.compare.two_sessions import TwoSessions
 from onnx_scatterx.compare.waiting_draws import Waiting, WaitingDraws, digest
-from onnx_scatterx.compare.work import FEW, MOST_DRAWS
 from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.processes import NoReply
 from onnx_scatterx.runtime import Runner

@@ -20,7 +20,14 @@ import onnx_ir as ir
 from onnx_scatterx.assumptions import Assume, at_sizes, by_name, read_clauses
 from onnx_scatterx.compare.array_diff import Tolerance
 from onnx_scatterx.compare.broken_promises import broken_promises
-from onnx_scatterx.compare.chosen_draws import ChosenDraws, noted_promises, probed_model
+from onnx_scatterx.compare.draws import (
+    GIVEN,
+    ChosenDraws,
+    Draw,
+    SampleSource,
+    noted_promises,
+    probed_model,
+)
 from onnx_scatterx.compare.empty_scans import iterated_axes
 from onnx_scatterx.compare.equality import Equality
 from onnx_scatterx.compare.fused_rounding import roundings
@@ -41,9 +48,7 @@ from onnx_scatterx.compare.proving import (
     require_solver,
     unrun,
 )
-from onnx_scatterx.compare.result import Draw, Verification
-from onnx_scatterx.compare.result_lines import GIVEN
-from onnx_scatterx.compare.sample_source import SampleSource
+from onnx_scatterx.compare.result import Verification
 from onnx_scatterx.compare.session_pair import SessionPair
 from onnx_scatterx.errors import ScatterXError, VerifyError
 from onnx_scatterx.files import AnyModel, ModelSource, load
@@ -189,7 +194,7 @@ def verify(
         iterated = {n: axes & both.get(n, axes) for n, axes in iterated_axes(first).items()}
         rounded = roundings(first, second)
         equal = Equality(forgiven, tolerance, rounded, strict_zeros, iterated)
-        for i, chosen in enumerate((source.fits.chosen if source else None, promises.chosen)):
+        for i, chosen in enumerate((source.chosen if source else None, promises.chosen)):
             if chosen is not None and chosen.probed:
                 cut = probed_model(load(before, beside), chosen.probed)
                 probe = runner_of(as_file(cut, cut, directory / f"probe{i}.onnx"), library)
@@ -222,7 +227,7 @@ def verify(
         if source is not None:
             comparison.many(source, samples, observer.counted("verifying"))
             if not comparison.so_far.accepted:
-                broken = (*source.fits.chosen.broken,)
+                broken = (*source.chosen.broken,)
                 comparison.so_far = replace(comparison.so_far, unkept=broken)
         late = comparison.finish()
         told = late or failure

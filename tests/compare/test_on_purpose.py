@@ -4,10 +4,10 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.compare.constants import Constants, one_sided
-from onnx_scatterx.compare.guidance import looked_at
-from onnx_scatterx.compare.landmarks import Dealer
-from onnx_scatterx.compare.uses import uses_of
+from onnx_scatterx.compare.draws.constants import Constants, one_sided
+from onnx_scatterx.compare.draws.guidance import looked_at
+from onnx_scatterx.compare.draws.landmarks import Dealer
+from onnx_scatterx.compare.draws.uses import uses_of
 from onnx_scatterx.compare.verifying import verify
 
 Pair = tuple[str, str, str]

@@ -8,11 +8,11 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx.assumptions.assumption import Assumption
+from onnx_scatterx.compare.draws.landmarks import Aims
+from onnx_scatterx.compare.draws.sampler import FLAVOURS, InputSampler
+from onnx_scatterx.compare.draws.sizes import SizeSearch, SizeSymbol
+from onnx_scatterx.compare.draws.uses import uses_of
 from onnx_scatterx.compare.interface import Input, Interface
-from onnx_scatterx.compare.landmarks import Aims
-from onnx_scatterx.compare.sampler import FLAVOURS, InputSampler
-from onnx_scatterx.compare.sizes import SizeSearch, SizeSymbol
-from onnx_scatterx.compare.uses import uses_of
 from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.fitting.inference import inferred
 

@@ -7,8 +7,8 @@ import onnx
 
 import onnx_scatterx
 from onnx_scatterx.assumptions.clauses import read_clauses
+from onnx_scatterx.compare.draws.sample_source import SampleSource
 from onnx_scatterx.compare.interface import Interface
-from onnx_scatterx.compare.sample_source import SampleSource
 from onnx_scatterx.engine.plan.rule import RegionRule
 from onnx_scatterx.files.io import load
 from onnx_scatterx.rewrites import RULES

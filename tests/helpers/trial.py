@@ -13,8 +13,8 @@ import onnx
 import onnx_ir as ir
 
 import onnx_scatterx
+from onnx_scatterx.compare.draws.sample_source import SampleSource
 from onnx_scatterx.compare.interface import Interface, require_deterministic
-from onnx_scatterx.compare.sample_source import SampleSource
 from onnx_scatterx.errors import ScatterXError
 from tests.helpers.defined import are_defined, doubtful
 from tests.helpers.pair import Feed, Pair, describe, open_session, rejections

@@ -15,8 +15,8 @@ import onnx
 import pytest
 
 import onnx_scatterx
+from onnx_scatterx.compare.draws.sample_source import SampleSource
 from onnx_scatterx.compare.interface import Interface
-from onnx_scatterx.compare.sample_source import SampleSource
 from onnx_scatterx.files.io import load
 from tests.helpers.pair import Feed, agree, rejections
 from tests.helpers.support import f32, nodes, parse, run

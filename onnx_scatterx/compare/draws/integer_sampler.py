@@ -11,15 +11,15 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions import Assumption
-from onnx_scatterx.compare.index_bounds import Bounds, IndexConstraints
-from onnx_scatterx.compare.landmarks import (
+from onnx_scatterx.compare.draws.index_bounds import Bounds, IndexConstraints
+from onnx_scatterx.compare.draws.landmarks import (
     Aims,
     Landmark,
     beside,
     ends,
     positions,
 )
-from onnx_scatterx.compare.sizes import FREE, Combination
+from onnx_scatterx.compare.draws.sizes import FREE, Combination
 
 _INT64 = np.iinfo(np.int64)
 _SPAN = 4096  # how many numbers are tried to find allowed ones

@@ -12,11 +12,11 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions import NOTHING, Assumption, evaluate
-from onnx_scatterx.compare.index_bounds import IndexConstraints
-from onnx_scatterx.compare.integer_sampler import FEW, IntegerSampler
+from onnx_scatterx.compare.draws.index_bounds import IndexConstraints
+from onnx_scatterx.compare.draws.integer_sampler import FEW, IntegerSampler
+from onnx_scatterx.compare.draws.landmarks import Aims, floats_near, moderate
+from onnx_scatterx.compare.draws.sizes import FREE, Combination
 from onnx_scatterx.compare.interface import Input
-from onnx_scatterx.compare.landmarks import Aims, floats_near, moderate
-from onnx_scatterx.compare.sizes import FREE, Combination
 from onnx_scatterx.errors import VerifyError
 
 MOST_ELEMENTS = 1 << 28

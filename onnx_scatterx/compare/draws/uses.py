@@ -13,8 +13,8 @@ from functools import partial
 
 import onnx_ir as ir
 
-from onnx_scatterx.compare.constants import MOST, Number, exact, reduced
-from onnx_scatterx.compare.index_bounds import (
+from onnx_scatterx.compare.draws.constants import MOST, Number, exact, reduced
+from onnx_scatterx.compare.draws.index_bounds import (
     SMALL,
     UNKNOWN,
     USES,
