@@ -28,11 +28,10 @@ def broken_promises(
     """
     face = Interface.of(model)
     inputs = [_of_any_size(i) for i in (*face.inputs, *face.overridable)]
-    names = [i.name for i in face.inputs]
     broken = []
     for clause in assumed:
         said = by_name([clause])
-        promises = Promises(inputs, said, True, ChosenDraws.of(model, names, said))
+        promises = Promises(inputs, said, True, ChosenDraws.of(model, said))
         if not promises.kept(feeds):
             broken.append(str(clause))
     return tuple(broken)

@@ -121,7 +121,8 @@ class SessionPair:
                 if refusals.are_final:
                     self.so_far = replace(self.so_far, given_up=True)
                     break
-        self.so_far = replace(self.so_far, unequal=source.is_relaxed)
+        unkept = () if self.so_far.accepted else (*source.chosen.broken,)
+        self.so_far = replace(self.so_far, unequal=source.is_relaxed, unkept=unkept)
 
     @property
     def _is_decided(self) -> bool:

@@ -4,10 +4,11 @@ Those of one of the two models come first, because a fault is there.
 """
 
 import math
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import onnx_ir as ir
 
@@ -54,10 +55,7 @@ class Constants:
 
 def one_sided(sets: Sequence[Iterable[Number]]) -> tuple[Number, ...]:
     """Return the numbers of some sets, the least first, but before them those of only one set."""
-    counts: dict[Number, int] = defaultdict(int)
-    for each in sets:
-        for number in set(each):
-            counts[number] += 1
+    counts = Counter(number for each in sets for number in set(each))
     return tuple(sorted(counts, key=lambda n: (counts[n] > 1, abs(n), n)))[:MOST]
 
 
@@ -65,31 +63,26 @@ def _found(model: ir.Model) -> tuple[set[Number], dict[str, None]]:
     """Return the small constants of a model: numbers and strings."""
     numbers: set[Number] = set()
     words: dict[str, None] = {}
-    seen: set[ir.Value | None] = set()
+    for element in _elements(model):
+        text = element.decode(errors="replace") if isinstance(element, bytes) else element
+        if isinstance(text, str):
+            words[text] = None
+        else:
+            numbers.update(exact([text]))
+    return numbers, words
+
+
+def _elements(model: ir.Model) -> Iterator[object]:
+    """Yield what attributes hold that are quantities or words, and the elements of constants."""
     for node in all_nodes(model):
         for name, attribute in node.attributes.items():
-            if attribute.is_ref() or node.op_type == "Constant" or name not in _QUANTITIES + _WORDS:
-                continue
-            values = attribute.value if isinstance(attribute.value, Sequence) else [attribute.value]
-            values = [attribute.value] if isinstance(attribute.value, str) else values
-            words.update(dict.fromkeys(text for text in values if isinstance(text, str)))
-            numbers.update(exact(n for n in values if isinstance(n, (int, float))))
-        for value in node.inputs:
-            if value is None or value in seen:
-                continue
-            seen.add(value)
-            tensor = constant(value, ())
-            if tensor is None or tensor.size > MOST:
-                continue
-            elements = tensor.numpy().ravel().tolist()
-            if tensor.dtype == ir.DataType.STRING:
-                texts = (
-                    e.decode(errors="replace") if isinstance(e, bytes) else e for e in elements
-                )
-                words.update(dict.fromkeys(map(str, texts)))
-            else:
-                numbers.update(exact(elements))
-    return numbers, words
+            if name in _QUANTITIES + _WORDS and node.op_type != "Constant":
+                held: Any = None if attribute.is_ref() else attribute.value
+                is_list = isinstance(held, Sequence) and not isinstance(held, str)
+                yield from held if is_list else [held]
+        for tensor in (constant(value, ()) for value in node.inputs):
+            if tensor is not None and tensor.size <= MOST:
+                yield from tensor.numpy().ravel().tolist()
 
 
 def exact(elements: Iterable[object]) -> Iterator[Number]:

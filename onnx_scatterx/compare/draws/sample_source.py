@@ -48,19 +48,19 @@ class SampleSource:
     def of(
         cls,
         model: ir.Model,
-        face: Interface,
-        seed: int,
-        assumed: Sequence[Clause],
-        distrust_dims: bool,
+        assumed: Sequence[Clause] = (),
+        *,
+        seed: int = 0,
+        distrust_dims: bool = False,
         policy: SamplingPolicy = THOROUGH,
         beside: ir.Model | None = None,
     ) -> "SampleSource":
         """Return a source of inputs for a model, which also tell it from the model ``beside``."""
-        looked = looked_at(model)
+        face, looked = Interface.of(model), looked_at(model)
         models = [looked, *(without_functions(m) for m in (beside,) if m is not None)]
         uses, constants = [uses_of(each) for each in models], Constants.of(*models)
         assumptions = _checked(model, (*face.inputs, *face.overridable), assumed)
-        chosen = ChosenDraws.of(model, [i.name for i in face.inputs], assumptions)
+        chosen = ChosenDraws.of(model, assumptions)
         places = {node.name or "": place for place, node in enumerate(all_nodes(model))}
 
         def sampler(turn: int, input_: Input, independent: bool) -> InputSampler:
