@@ -68,16 +68,15 @@ class Pair:
 class Asked:
     """What is promised of the inputs of two models, and inputs that are ``given`` by the user.
 
-    The user has ``promised`` something, and ``promises`` says which inputs keep it. What is
-    ``assumed`` is this, and what the second model states. It has numbers for the sizes ``fixed``.
-    The model ``looked_at`` is the first one at these sizes: it is analysed, and the original is
-    run.
+    All draws keep what is ``assumed``: the ``promises`` of the user, and what only the second model
+    has ``stated``. It has numbers for the sizes ``fixed``. The model ``looked_at`` is the first one
+    at these sizes: it is analysed, and the original is run.
     """
 
     looked_at: ir.Model
     fixed: FixedSizes
-    promised: tuple[Clause, ...]
     assumed: tuple[Clause, ...]
+    stated: tuple[Clause, ...]
     promises: Promises
     given: tuple[Feed, ...]
 
@@ -92,11 +91,13 @@ class Asked:
             own = at_sizes(noted_promises(pair.first, pair.second), fixed)
         except ScatterXError as error:
             raise VerifyError(str(error)) from error
-        face, assumed = Interface.of(pair.first), tuple(dict.fromkeys((*promised, *own)))
+        assumed = tuple(dict.fromkeys((*promised, *own)))
+        stated = tuple(clause for clause in assumed if clause not in promised)
+        face = Interface.of(pair.first)
         given = tuple(_validated(feed, number, face) for number, feed in enumerate(feeds or (), 1))
         looked_at = narrowed(pair.first, fixed)
         promises = Promises.of(looked_at, promised, distrust_dims)
-        return cls(looked_at, fixed, promised, assumed, promises, given)
+        return cls(looked_at, fixed, assumed, stated, promises, given)
 
     def broken_by(self) -> dict[int, tuple[str, ...]]:
         """Return the promises that inputs of the user break, by the number of the set."""

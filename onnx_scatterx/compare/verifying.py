@@ -151,7 +151,7 @@ def verify(
                 comparison.so_far,
                 seconds=time.monotonic() - start,
                 assumed=() if source is None else tuple(map(str, asked.assumed)),
-                stated=tuple(str(each) for each in asked.assumed if each not in asked.promised),
+                stated=tuple(map(str, asked.stated)),
                 proof=proof,
                 fixed=dict(asked.fixed.symbols),
                 broken_by=asked.broken_by(),

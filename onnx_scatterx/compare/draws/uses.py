@@ -7,9 +7,8 @@ decides at its constant: `Less (Add (x, 5), 9)` at x = 4.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
 
 import onnx_ir as ir
 
@@ -23,9 +22,9 @@ from onnx_scatterx.compare.draws.index_bounds import (
     Bounds,
     IndexConstraints,
     constant_of,
-    each,
     extent_of,
     rank_of,
+    shifted,
 )
 from onnx_scatterx.graphs import graphs_of
 from onnx_scatterx.operators import Decides, Passing, described
@@ -144,14 +143,12 @@ def _elsewhere(node: ir.Node, asked: IndexConstraints) -> _Bounded:
 
 def _sum(node: ir.Node, asked: IndexConstraints) -> _Bounded:
     sign = 1 if node.op_type == "Add" else -1
-    first, second = node.inputs[:2]
-    for value, other, factor in ((first, second, sign), (second, first, 1)):
-        constant = constant_of(other)
-        if constant is None or constant.size != 1 or (sign < 0 and value is second):
+    for position, value in enumerate(node.inputs[:2]):
+        constant = constant_of(node.inputs[1 - position])
+        if constant is None or constant.size != 1 or sign < 0 < position:
             yield value, asked
-            continue
-        shift = factor * int(constant.ravel()[0])
-        yield value, each(asked, partial(_shifted, shift))
+        else:
+            yield value, shifted(asked, sign * int(constant.ravel()[0]))
 
 
 def _unsqueezed(node: ir.Node, asked: IndexConstraints) -> _Bounded:
@@ -235,10 +232,6 @@ def _solved(operator: str, position: int, known: Number, result: Number) -> Numb
     if position == 0:
         return result * known
     return reduced(Fraction(known) / result) if result else None
-
-
-def _shifted(shift: int, bound: Bound) -> Bound:
-    return replace(bound, offset=bound.offset + shift)
 
 
 def _computes(node: ir.Node) -> bool:
