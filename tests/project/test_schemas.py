@@ -16,8 +16,9 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx import Reason, Report, Verification
 from onnx_scatterx.compare.array_diff import ArrayDifference, Kind, Tolerance
+from onnx_scatterx.compare.draws.draw import Draw
 from onnx_scatterx.compare.result import Answer as VerifyAnswer
-from onnx_scatterx.compare.result import Difference, Draw
+from onnx_scatterx.compare.result import Difference
 from onnx_scatterx.doors.batch.gate import Gate
 from onnx_scatterx.doors.batch.summary import ModelOutcome, Summary
 from onnx_scatterx.doors.cli.profile_draft import new_profile

@@ -15,6 +15,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions import TURNED, Assumption, Clause, Subject, noted_assumptions
+from onnx_scatterx.compare.interface import Interface
 from onnx_scatterx.errors import ScatterXError, VerifyError
 from onnx_scatterx.graphs import constant, overridable, remove_dead, values_by_name
 from onnx_scatterx.operators import described
@@ -124,10 +125,9 @@ class ChosenDraws:
         return self._in_vain >= _MOST_IN_VAIN
 
     @classmethod
-    def of(
-        cls, model: ir.Model, inputs: Collection[str], assumed: Mapping[str, Assumption]
-    ) -> ChosenDraws:
-        """Return the promises about a model with these inputs."""
+    def of(cls, model: ir.Model, assumed: Mapping[str, Assumption]) -> ChosenDraws:
+        """Return the promises about a model."""
+        inputs = [i.name for i in Interface.of(model).inputs]
         counted = ((name, said) for name, said in assumed.items() if said.counts)
         promises = [Promised.of(name, said, model, inputs) for name, said in counted]
         return cls(sorted(promises, key=lambda promise: not promise.is_run))  # runs need room

@@ -19,7 +19,7 @@ from itertools import combinations, islice
 import numpy as np
 
 from onnx_scatterx.assumptions import NOTHING, Assumption
-from onnx_scatterx.compare.refusals import Farthest
+from onnx_scatterx.compare.draws.refusals import Farthest
 
 Combination = dict[str, int]
 Trials = Generator[Combination, bool, None]

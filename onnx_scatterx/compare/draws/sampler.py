@@ -12,11 +12,11 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions import NOTHING, Assumption, evaluate
-from onnx_scatterx.compare.index_bounds import IndexConstraints
-from onnx_scatterx.compare.integer_sampler import FEW, IntegerSampler
+from onnx_scatterx.compare.draws.index_bounds import IndexConstraints
+from onnx_scatterx.compare.draws.integer_sampler import FEW_ELEMENTS, IntegerSampler
+from onnx_scatterx.compare.draws.landmarks import Aims, floats_near, moderate
+from onnx_scatterx.compare.draws.sizes import FREE, Combination
 from onnx_scatterx.compare.interface import Input
-from onnx_scatterx.compare.landmarks import Aims, floats_near, moderate
-from onnx_scatterx.compare.sizes import FREE, Combination
 from onnx_scatterx.errors import VerifyError
 
 MOST_ELEMENTS = 1 << 28
@@ -158,7 +158,9 @@ class InputSampler:
         if dtype == ir.DataType.BOOL:
             return np.asarray(mask(rng, shape))
         if dtype.is_integer():
-            values = self._integers(rng, sizes, aims, number or 0, every).draw(shape)
+            own, limit = self.own(sizes), sizes.get(limit_name(self.input.name), FREE)
+            known = self.constraints, self.assumption, own | sizes, own, limit
+            values = IntegerSampler(rng, dtype, *known, aims, number or 0, every).draw(shape)
             return np.asarray(values).astype(dtype.numpy())
         with np.errstate(all="ignore"):
             values = np.asarray(floats(rng, shape, flavour)).astype(dtype.numpy())
@@ -170,22 +172,8 @@ class InputSampler:
         """Return whether a draw has one index or few, so that each end needs a draw of its own."""
         bounds = (bound for each in self.constraints.values() for bound in each)
         shape = self.shape(sizes)
-        few = shape is not None and 0 < math.prod(shape) < FEW
+        few = shape is not None and 0 < math.prod(shape) < FEW_ELEMENTS
         return self.is_integer and few and any(bound.size is not None for bound in bounds)
-
-    def _integers(
-        self,
-        rng: np.random.Generator,
-        sizes: Combination,
-        aims: Aims | None,
-        number: int,
-        every: bool,
-    ) -> IntegerSampler:
-        assert self.input.dtype is not None
-        limit = sizes.get(limit_name(self.input.name), FREE)
-        own = self.own(sizes)
-        known = self.constraints, self.assumption, own | sizes, own, limit
-        return IntegerSampler(rng, self.input.dtype, *known, aims, number, every)
 
 
 def _like(words: tuple[str, ...], rng: np.random.Generator) -> list[str]:

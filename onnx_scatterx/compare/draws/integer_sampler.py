@@ -11,19 +11,20 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions import Assumption
-from onnx_scatterx.compare.index_bounds import Bounds, IndexConstraints
-from onnx_scatterx.compare.landmarks import (
+from onnx_scatterx.compare.draws.index_bounds import Bounds, IndexConstraints
+from onnx_scatterx.compare.draws.landmarks import (
     Aims,
     Landmark,
     beside,
     ends,
     positions,
 )
-from onnx_scatterx.compare.sizes import FREE, Combination
+from onnx_scatterx.compare.draws.sizes import FREE, Combination
 
 _INT64 = np.iinfo(np.int64)
 _SPAN = 4096  # how many numbers are tried to find allowed ones
-FEW = 4  # fewer elements are all hit on purpose, or none
+FEW_ELEMENTS = 4
+"""Fewer elements are all hit on purpose, or none."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ class IntegerSampler:
     ) -> np.ndarray:
         """Return values, of which some are landmarks, or landmarks less ``shift``."""
         turn = self.number + (0 if self.aims is None else self.aims.turn)
-        few = values.size < FEW
+        few = values.size < FEW_ELEMENTS
         if self.aims is None or not values.size or (few and turn % 3 == 2 and not self.every):
             return values
         bold = not self.every and (turn % 6 == 3 if few else turn % 4 == 1)

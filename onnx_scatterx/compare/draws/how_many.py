@@ -1,7 +1,8 @@
-"""How much work a run of a model is, from the shapes of its values; and how many runs this pays.
+"""How many draws are run of a model: many if a run is little work, few if it is much.
 
-The work is a number of steps: one for a product that is added to a sum, and 16 for an element of a
-result, which is written to memory. A body of a Loop or a Scan counts once.
+The work follows from the shapes of the model's values. It is a number of steps: one for a product
+that is added to a sum, and 16 for an element of a result, which is written to memory. A body of a
+Loop or a Scan counts once.
 """
 
 from __future__ import annotations

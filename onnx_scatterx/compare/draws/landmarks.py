@@ -17,8 +17,8 @@ import ml_dtypes
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.compare.decisions import Number
-from onnx_scatterx.compare.index_bounds import Bounds, IndexConstraints
+from onnx_scatterx.compare.draws.constants import Number
+from onnx_scatterx.compare.draws.index_bounds import Bounds, IndexConstraints
 
 Label = Hashable
 Landmark = tuple[Label, int]

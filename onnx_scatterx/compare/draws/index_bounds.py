@@ -6,7 +6,7 @@ the draws of `verify`, and the original model is run on every draw.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import onnx_ir as ir
@@ -64,9 +64,12 @@ def _all(*bounds: Bound) -> IndexConstraints:
     return {None: frozenset(bounds)}
 
 
-def each(constraints: IndexConstraints, change: Callable[[Bound], Bound]) -> IndexConstraints:
-    """Return the constraints with every bound changed."""
-    return {position: frozenset(map(change, bounds)) for position, bounds in constraints.items()}
+def shifted(constraints: IndexConstraints, shift: int) -> IndexConstraints:
+    """Return what the constraints on numbers x + shift say of the numbers x."""
+    return {
+        position: frozenset(replace(bound, offset=bound.offset + shift) for bound in bounds)
+        for position, bounds in constraints.items()
+    }
 
 
 def rank_of(value: ir.Value | None) -> int | None:
