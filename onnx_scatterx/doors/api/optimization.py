@@ -14,7 +14,7 @@ from onnx_scatterx.engine.passes import Settings, as_it_is
 from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.files import AnyModel, IrLike, MessageLike
 from onnx_scatterx.observer import Observer, Progress, Watch
-from onnx_scatterx.options import DEFAULTS, Options, Strict, checked_strict
+from onnx_scatterx.options import Options, Strict, checked_strict, comparison
 from onnx_scatterx.tell import Inquiry, Report, optimized
 
 if TYPE_CHECKING:
@@ -160,10 +160,8 @@ def optimize(
     checked_strict(strict)
     done = optimized(model, observer, **options)
     result = Result(done.model, done.report, done.source_path, done.read)
-    if verify is not False:
-        promised = {name: options.get(name, DEFAULTS[name]) for name in ("assume", "distrust_dims")}
-        more = {} if verify is True else dict(verify)
-        result = replace(result, verification=_verified(model, result, observer, promised | more))
+    if (checks := comparison(verify, options)) is not None:
+        result = replace(result, verification=_verified(model, result, observer, checks))
     raise_unmet(result, strict)
     return result
 

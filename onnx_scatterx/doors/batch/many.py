@@ -24,7 +24,7 @@ from onnx_scatterx.engine.passes import Settings, as_it_is
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files import known_reads, recorded
 from onnx_scatterx.observer import Observer, Progress
-from onnx_scatterx.options import Options
+from onnx_scatterx.options import Options, comparison
 from onnx_scatterx.processes import is_scratch
 
 SUFFIXES = (".onnx", ".onnxtxt")
@@ -202,7 +202,7 @@ def optimize_for(
     The commands in the reports ask for what the gate asks for, and the summary has the gate.
     """
     _check_limits(jobs, timeout)
-    checks = None if verify is False else {} if verify is True else dict(verify)
+    checks = comparison(verify, options)
     with recorded():
         checked = _checked(options)
         pairs = pairs_of(paths, Path(output))

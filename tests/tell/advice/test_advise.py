@@ -578,7 +578,7 @@ def test_it_has_a_stage_of_its_own(
     def noted(**_: object) -> Iterator[Progress]:
         yield lambda *stage: told.append(stage)
 
-    monkeypatch.setattr(f"onnx_scatterx.doors.cli.{command}.stages", noted)
+    monkeypatch.setattr("onnx_scatterx.doors.cli.inspect.stages", noted)
     written = ["-o", str(tmp_path / "o.onnx")] if command == "optimize" else []
     typed = [command, path, "--target", "standard", *written]
     assert main(typed) == 0

@@ -10,8 +10,8 @@ from onnx_scatterx.engine.device.violation import Violation
 from onnx_scatterx.tell.entries import Action
 from onnx_scatterx.tell.kept_advice import Advice, Way
 from onnx_scatterx.tell.outcome import outcome
-from onnx_scatterx.tell.page.to_do import Task, to_do
 from onnx_scatterx.tell.report import Report
+from onnx_scatterx.tell.to_do import Task, to_do
 from tests.helpers.html import Page
 from tests.helpers.many_scatters import many_scatters
 

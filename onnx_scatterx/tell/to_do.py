@@ -1,14 +1,16 @@
-"""What is left to do, on the first screen of a page: commands that were tried."""
+"""What is left to do about a result, on the first screen of a page: commands that were tried."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_scatterx.tell.entries import Action, ScatterReport
 from onnx_scatterx.tell.kept_advice import without_parts
 from onnx_scatterx.tell.refused import lacked_lines
-from onnx_scatterx.tell.report import Report
+
+if TYPE_CHECKING:
+    from onnx_scatterx.tell.report import Report
 
 _SHOWN = 2  # matters that have a command; the others are counted
 
@@ -24,6 +26,7 @@ class Task(NamedTuple):
 def to_do(report: Report, *, differs: bool = False) -> list[Task]:
     """Return what is left to do about a result.
 
+    >>> from onnx_scatterx.tell.report import Report
     >>> to_do(Report("npu", (), 9, 5, has_profile=True))
     []
     """
