@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.engine.device.violations import TakenOut as TakenOut
     from onnx_scatterx.engine.device.violations import Violation as Violation
     from onnx_scatterx.engine.device.violations import by_reason as by_reason
-    from onnx_scatterx.engine.device.violations import computed_at_load as computed_at_load
+    from onnx_scatterx.engine.device.violations import judged_nodes as judged_nodes
     from onnx_scatterx.engine.device.violations import objections_to as objections_to
     from onnx_scatterx.engine.device.violations import violating_nodes as violating_nodes
 else:
@@ -35,7 +35,6 @@ else:
             "costs": "Costs Traffic check_sizes costs_of known_sizes",
             "refused_uses": "is_refused",
             "uses": "Use is_lacked is_of_any_sign use_of",
-            "violations": "TakenOut Violation by_reason computed_at_load objections_to "
-            "violating_nodes",
+            "violations": "TakenOut Violation by_reason judged_nodes objections_to violating_nodes",
         },
     )
