@@ -164,13 +164,21 @@ def read_by(node: ir.Node) -> list[ir.Value]:
     return read
 
 
-def live_nodes(graph: ir.Graph) -> set[ir.Node]:
-    """Return the nodes of a graph that its outputs need, also by values that subgraphs capture."""
+def live_nodes(
+    graph: ir.Graph, read: Callable[[ir.Node], Iterable[ir.Value]] = read_by
+) -> set[ir.Node]:
+    """Return the nodes of a graph that its outputs need, also by values that subgraphs capture.
 
-    def within(values: Iterable[ir.Value]) -> list[ir.Node]:
-        return [node for node in makers(values) if node.graph is graph]
-
-    return set(reached(within(graph.outputs), lambda node: within(read_by(node))))
+    ``read`` returns the values that a node needs.
+    """
+    live: set[ir.Node] = set()
+    waiting = [value for value in graph.outputs if value is not None]
+    while waiting:
+        node = waiting.pop().producer()
+        if node is not None and node not in live and node.graph is graph:
+            live.add(node)
+            waiting += read(node)
+    return live
 
 
 def called_function(model: ir.Model, node: ir.Node) -> ir.Function | None:

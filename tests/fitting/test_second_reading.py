@@ -77,3 +77,15 @@ def test_what_is_ruled_out_is_not_tested_again(monkeypatch: pytest.MonkeyPatch) 
     for node in model.graph:
         (value,) = node.outputs
         assert str(again.values[value].shape) == str(known.values[value].shape)
+
+
+def test_what_more_is_known_now_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    job, read = job_of(FOLDED), list[bool]()
+    (context,) = job.contexts()
+    job.outcome_of(context).gives_more = True
+    run = Interpreter.run
+    monkeypatch.setattr(
+        Interpreter, "run", lambda self: [read.append(self.distrust_dims), run(self)][1]
+    )
+    assert fold_sizes(job)
+    assert read == [True]

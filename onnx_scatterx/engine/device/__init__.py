@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.engine.device.violation import Violation as Violation
     from onnx_scatterx.engine.device.violation import by_reason as by_reason
     from onnx_scatterx.engine.device.violations import TakenOut as TakenOut
-    from onnx_scatterx.engine.device.violations import computed_at_load as computed_at_load
+    from onnx_scatterx.engine.device.violations import judged_nodes as judged_nodes
     from onnx_scatterx.engine.device.violations import objections_to as objections_to
     from onnx_scatterx.engine.device.violations import violating_nodes as violating_nodes
 else:
@@ -36,6 +36,6 @@ else:
             "refused_uses": "is_refused",
             "uses": "Use is_lacked is_of_any_sign use_of",
             "violation": "Violation by_reason",
-            "violations": "TakenOut computed_at_load objections_to violating_nodes",
+            "violations": "TakenOut judged_nodes objections_to violating_nodes",
         },
     )

@@ -154,18 +154,22 @@ def violating_nodes(
     return list(_Checker(target, model, knowledge, promised or knowledge).all())
 
 
-def computed_at_load(model: ir.Model, target: Target, knowledge: Knowledge) -> Counter[str]:
-    """Return the operators of nodes that a target refuses, and ONNX Runtime computes as constants.
+def judged_nodes(
+    model: ir.Model, target: Target, knowledge: Knowledge, promised: Knowledge | None = None
+) -> tuple[list[tuple[ir.Node | None, Violation]], Counter[str]]:
+    """Return ``violating_nodes``, and the operators of refused nodes that ONNX Runtime folds.
 
-    ONNX Runtime does so when it loads the file, so the target does not see these nodes.
+    ONNX Runtime computes these nodes as constants when it loads the file, so the target does not
+    see them.
 
     >>> from onnx_scatterx.engine.analysis import interpret
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { e = Erf (w)  y = Mul (e, x) }''')
-    >>> computed_at_load(model, Target("npu", avoid=frozenset({"Erf"})), interpret(model))
-    Counter({'Erf': 1})
+    >>> judged_nodes(model, Target("npu", avoid=frozenset({"Erf"})), interpret(model))
+    ([], Counter({'Erf': 1}))
     """
-    return Counter(node.op_type for node in _Checker(target, model, knowledge, knowledge).folded())
+    checker = _Checker(target, model, knowledge, promised or knowledge)
+    return list(checker.all()), Counter(node.op_type for node in checker.folded())
 
 
 def objections_to(use: Use, target: Target) -> Iterator[str]:
@@ -221,7 +225,7 @@ class _Checker:
                     continue
                 if called_function(model, node) is None or is_scatterx_domain(node.domain):
                     label = node.name or node.outputs[0].name or "?"
-                    judged = within_limits(partial(self._judged, node, scope))
+                    judged = within_limits(partial(self._judged, node, scope, self._promised))
                     use, reasons = judged or (None, [_UNCHECKED])
                     lacked = None if use is None else self._lacked(use)
                     for why in reasons:
@@ -236,7 +240,7 @@ class _Checker:
             scope = self.knowledge.scopes.get(graph)
             for node in graph:
                 if taken_out.folds(node, graph):
-                    judged = within_limits(partial(self._judged, node, scope))
+                    judged = within_limits(partial(self._judged, node, scope, self.knowledge))
                     if judged is None or judged[1]:
                         yield node
 
@@ -266,16 +270,18 @@ class _Checker:
         if target.max_rank is not None and len(shape) > target.max_rank:
             yield f"rank {len(shape)}, and {target.name} takes {target.max_rank}"
 
-    def _judged(self, node: ir.Node, scope: Scope | None) -> tuple[Use, list[str]]:
-        use = self._use(node, scope)
+    def _judged(
+        self, node: ir.Node, scope: Scope | None, promised: Knowledge
+    ) -> tuple[Use, list[str]]:
+        use = self._use(node, scope, promised)
         return use, list(objections_to(use, self._with_host))
 
-    def _use(self, node: ir.Node, scope: Scope | None) -> Use:
+    def _use(self, node: ir.Node, scope: Scope | None, promised: Knowledge) -> Use:
         data = node.inputs[0] if node.inputs else None
         inner = data not in self._inputs or node.outputs[0] not in self._outputs
         use = use_of(node, self.of, self._overridable, scope, is_inner=inner)
-        if self._promised is self.knowledge or not use.may_be_negative:
+        if promised is self.knowledge or not use.may_be_negative:
             return use
-        there = self._promised.scopes.get(node.graph) if isinstance(node.graph, ir.Graph) else None
+        there = promised.scopes.get(node.graph) if isinstance(node.graph, ir.Graph) else None
         known = use if there is None else use_of(node, there.of, self._overridable, there)
         return use if known.may_be_negative else replace(use, of_any_sign=True)

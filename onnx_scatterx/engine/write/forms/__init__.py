@@ -135,19 +135,23 @@ FORMS: dict[str, Forms] = {
     "Where": _forms(3, masks.chosen, movement.expanded_where, last=[extremes.on_numbers]),
 }
 _FIRST: tuple[Form, ...] = (folded, merged.merged, written)
-_HAVE_FORMS = frozenset({*FORMS, *those(lambda row: row.widens), *merged.MERGES, *merged.RESHAPES})
+_HAVE_FORMS = {
+    op_type: onnx.defs.get_schema(op_type).min_input
+    for op_type in {*FORMS, *those(lambda row: row.widens), *merged.MERGES, *merged.RESHAPES}
+    if onnx.defs.has(op_type)
+}
+"""The operators that have other forms, and how many inputs each needs."""
 _LAST: tuple[Form, ...] = (casts.by_another_type,)
 
 
 def has_other_forms(node: ir.Node) -> bool:
     """Return whether an operator has other forms, and the node can run."""
-    plain = node.domain == "" and len(node.outputs) == 1
-    if not plain or node.op_type not in _HAVE_FORMS or not onnx.defs.has(node.op_type):
+    needed = _HAVE_FORMS.get(node.op_type)
+    if needed is None or node.domain != "" or len(node.outputs) != 1:
         return False
-    needed = onnx.defs.get_schema(node.op_type).min_input
-    inputs = list(node.inputs)
+    inputs = node.inputs
     complete = len(inputs) >= needed and None not in inputs[:needed]
-    return complete and not any(a.is_ref() for a in node.attributes.values())
+    return complete and not any(a.is_ref() for a in node.attributes.data.values())
 
 
 def attempted(form: Form, request: Request) -> ir.Value | None:
@@ -209,7 +213,7 @@ def _refused(
     use, target = request.use, w.target
     objected = any(use.objections(target)) or (target.static_only and use.counts_promised)
     around = not refused.isdisjoint(inputs) and node.op_type in READERS
-    is_taken = not (objected or around or (merges and request.use.rank > request.most_dims))
+    is_taken = not (objected or around or (merges and use.rank > request.most_dims))
     return (None if is_taken else request), objected
 
 
