@@ -44,7 +44,11 @@
     negative = false                       # no indices, steps or dividends that may be negative
     constant = false                       # no indices that are constants
     [limits.ReduceMax]
-    axes_input = false                     # axes as an attribute only, as in operator set 17
+    axes_input = false                     # axes as an attribute only; "all": or of all axes
+    [limits.Erf]
+    within = ["Gelu"]                      # only as a node of this pattern
+    [limits.Einsum]
+    equations = ["bij,bjk->bik"]           # these only, by whichever letters
     [limits.TopK]
     most = 3839                            # how many elements it finds
     [limits.OneHot]

@@ -100,6 +100,12 @@ def _limits(limits: OperatorLimits) -> Iterable[str]:
         yield f"only if {', '.join(sorted(limits.written))} is written"
     if limits.unwritten:
         yield f"only if {', '.join(sorted(limits.unwritten))} is not written"
+    if limits.within:
+        yield f"only as a part of {' or '.join(sorted(limits.within))}"
+    if limits.equations is not None:
+        yield f"only of {' or '.join(sorted(limits.equations))}"
+    if limits.axes_input == "all":
+        yield "only axes as an attribute, or all axes"
     if limits.zeros:
         yield f"only constants that are 0, of {', '.join(sorted(limits.zeros))}"
     if limits.data_rank is not None:
