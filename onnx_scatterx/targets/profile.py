@@ -19,6 +19,7 @@
     static_only = true                     # all sizes must be numbers
     onnxruntime = false                    # its compiler reads the file; true, the default: ONNX
                                            # Runtime loads it, and hands nodes to the chip
+    one_file = true                        # it reads no weights beside the file
     dense = true                           # forms whose work is data times indices are allowed
     dense_limit = 16777216                 # up to so many elements of one tensor; inf: any number
     work_limit = 16                        # how many times the work of chosen rows, for all rows
@@ -92,7 +93,7 @@ from onnx_scatterx.targets.target import Target
 DENSE_LIMIT = 1 << 24  # elements, if a profile allows dense forms without a limit
 _COPIED = (
     *("name", "description", "source", "version", "date", "checked"),
-    *("max_rank", "max_opset", "static_only", "onnxruntime"),
+    *("max_rank", "max_opset", "static_only", "onnxruntime", "one_file"),
 )
 
 Find: TypeAlias = "Callable[[str], Target]"

@@ -46,6 +46,7 @@ PROFILE_KEYS: dict[str, type] = {
     "max_opset": int,
     "static_only": bool,
     "onnxruntime": bool,
+    "one_file": bool,
     "dense": bool,
     "dense_limit": int,
     "work_limit": int,

@@ -61,6 +61,8 @@ class Target:
     """
     onnxruntime: bool = True
     """Whether ONNX Runtime runs the model, itself or by an execution provider."""
+    one_file: bool = False
+    """Whether its compiler reads no weights beside the file, so that they are written into it."""
     prefers_scatter: bool = False  # rules that read all of the data apply only if named
     is_timed: bool = False  # plans are compared by their run time
     given_as: str = field(default="", compare=False, repr=False)

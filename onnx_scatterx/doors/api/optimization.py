@@ -159,7 +159,8 @@ def optimize(
     observer = Observer(on_progress, on_pass)
     checked_strict(strict)
     done = optimized(model, observer, **options)
-    result = Result(done.model, done.report, done.source_path, done.read)
+    one_file = Settings.of(target=options.get("target", DEFAULTS["target"])).target.one_file
+    result = Result(done.model, done.report, done.source_path, done.read, None, one_file)
     if verify is not False:
         promised = {name: options.get(name, DEFAULTS[name]) for name in ("assume", "distrust_dims")}
         more = {} if verify is True else dict(verify)

@@ -129,7 +129,8 @@ def run_task(task: Task) -> ModelOutcome:
             note_read(task.source, "the input")
             writing.make_directory(task.output.parent)
             writing.claim(task.output, "the output")
-            with Inquiry.about(task.source, Settings.of(**task.options)) as asked:
+            chosen = Settings.of(**task.options)
+            with Inquiry.about(task.source, chosen) as asked:
                 left_out = leave_out(asked)
                 result = asked.optimized(keeps=task.advice)
                 report = settled(result.report, details=True)
@@ -144,6 +145,7 @@ def run_task(task: Task) -> ModelOutcome:
                 writing,
                 source_path=task.source,
                 message_limit=0 if task.external_data else MESSAGE_LIMIT,
+                one_file=chosen.target.one_file,
             )
             written = staged.files
             left()

@@ -170,7 +170,8 @@ def _optimize(
             if tell is not None:
                 tell("writing", 0, 0)
             outside = args.save_as_external_data
-            written = output.write(result.model, writing, result.source_path, outside=outside)
+            how = {"outside": outside, "one_file": chosen.target.one_file}
+            written = output.write(result.model, writing, result.source_path, **how)
         verification = verified(args, model, written) if args.verify else None
         outcome = outcome_of(source, said, start, args.output, verification)
         outcome = replace(outcome, left_out=left_out)

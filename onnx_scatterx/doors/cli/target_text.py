@@ -72,6 +72,8 @@ def _rows(target: Target) -> Iterator[tuple[str, str]]:
         yield "ranks", f"at most {target.max_rank} dims"
     if target.max_opset is not None:
         yield "operator set", f"at most {target.max_opset}"
+    if target.one_file:
+        yield "files", "one: weights are written into the model"
     yield "sizes", "numbers only: --fix gives them" if target.static_only else "numbers or symbols"
     yield "dense forms", _dense(target)
     yield "chosen rows", _chosen_rows(target)

@@ -74,9 +74,9 @@ def nearness(
     """Return how near all outputs are: the worst grade and error, and the least cosine.
 
     The element type may differ, and dims of size 1 may be missing or added, because many devices
-    know only float and 4 dims; one that computes in ``float16`` may give a lower cosine of elements
-    that are too near each other for it (`LEAST`). Integers and booleans must be equal; NaN and infinities must stand
-    at the same places.
+    know only float and 4 dims. One that computes in ``float16`` may give a lower cosine of elements
+    that are too near each other for it (`LEAST`). Integers and booleans must be equal; NaN and
+    infinities must stand at the same places.
 
     >>> truth = {"y": np.linspace(-1, 1, 64)}
     >>> nearness(truth, [truth["y"][None].astype("float16")]).grade
