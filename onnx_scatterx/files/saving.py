@@ -89,8 +89,14 @@ def save(
     source = {} if source_path is None else {Path(source_path): "the input"}
     try:
         with Writing(source | dict(read or {})) as writing:
-            where = {"source_path": source_path, "message_limit": message_limit}
-            return stage(model, path, writing, **where, one_file=one_file).files
+            return stage(
+                model,
+                path,
+                writing,
+                source_path=source_path,
+                message_limit=message_limit,
+                one_file=one_file,
+            ).files
     except ModelError:
         raise
     except ScatterXError as error:
