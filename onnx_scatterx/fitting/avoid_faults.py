@@ -8,6 +8,7 @@
                             Slices, or for a Split
     expand_for_and          And(x, [true, true])               =   Expand(x, [2])
                             if several Ands read x, which no constants alone give
+    images_as_channels, few_channels: in avoid_conv_faults.py
 
 A Softmax is not negative, and a NaN stays a NaN, so a Relu changes nothing. The profile has the
 faults, with the version of the compiler.
@@ -24,6 +25,7 @@ from onnx_scatterx.engine.budget import LimitError, budget
 from onnx_scatterx.engine.device import TakenOut
 from onnx_scatterx.engine.passes import Job, Pass
 from onnx_scatterx.engine.write import Writer
+from onnx_scatterx.fitting.avoid_conv_faults import few_channels, images_as_channels
 from onnx_scatterx.graphs import attribute_of, constant, is_operator, remove_dead, replace_uses
 from onnx_scatterx.operators import those
 from onnx_scatterx.text import Refusal
@@ -58,6 +60,9 @@ def avoid_faults(job: Job) -> bool:
                         modified |= _with_slices_first(w, node, scope)
                     if "expand_for_and" in forms:
                         modified |= _with_expands(w, node, scope, constants)
+                    for form, conv in _CONVS.items():
+                        write = conv(w, node, scope) if form in forms and node.graph else None
+                        modified |= write is not None and _written(w, node.outputs[0], write)
                 job.analyses.note(w.graph.made)
     except LimitError:
         pass  # the rest is kept
@@ -66,6 +71,7 @@ def avoid_faults(job: Job) -> bool:
 
 AvoidFaults = Pass(avoid_faults, applies=lambda s: s.target.faults)
 
+_CONVS = {"few_channels": few_channels, "images_as_channels": images_as_channels}
 _BETWEEN = those(lambda row: row.neutral is not None)  # sums and products
 _MOST = 4  # nodes between the first MatMul and the Softmax
 

@@ -211,8 +211,8 @@ OPTIONS = (
     Option(
         "last_bits",
         False,
-        "a function of masked elements may be computed for all, and a Gemm written by MatMul and "
-        "Add, even if the last bits then differ",
+        "a function of masked elements may be computed for all, and a Gemm or an Einsum written by "
+        "MatMul, even if the last bits then differ",
     ),
     Option(
         "size_hint",

@@ -21,6 +21,7 @@
     static_only = true                     # all sizes must be numbers
     onnxruntime = false                    # its compiler reads the file; true, the default: ONNX
                                            # Runtime loads it, and hands nodes to the chip
+    one_file = true                        # it reads no weights beside the file
     dense = true                           # forms whose work is data times indices are allowed
     dense_limit = 16777216                 # up to so many elements of one tensor; inf: any number
     work_limit = 16                        # how many times the work of chosen rows, for all rows
@@ -46,7 +47,11 @@
     negative = false                       # no indices, steps or dividends that may be negative
     constant = false                       # no indices that are constants
     [limits.ReduceMax]
-    axes_input = false                     # axes as an attribute only, as in operator set 17
+    axes_input = false                     # axes as an attribute only; "all": or of all axes
+    [limits.Erf]
+    within = ["Gelu"]                      # only as a node of this pattern
+    [limits.Einsum]
+    equations = ["bij,bjk->bik"]           # these only, by whichever letters
     [limits.TopK]
     most = 3839                            # how many elements it finds
     [limits.OneHot]
@@ -90,7 +95,7 @@ from onnx_scatterx.targets.target import NEW, Target
 DENSE_LIMIT = 1 << 24  # elements, if a profile allows dense forms without a limit
 _COPIED = (
     *("name", "description", "source", "version", "date", "checked"),
-    *("max_rank", "max_opset", "static_only", "onnxruntime"),
+    *("max_rank", "max_opset", "static_only", "onnxruntime", "one_file"),
 )
 
 Find: TypeAlias = "Callable[[str], Target]"

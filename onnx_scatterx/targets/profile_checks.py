@@ -48,6 +48,7 @@ PROFILE_KEYS: dict[str, type] = {
     "max_opset": int,
     "static_only": bool,
     "onnxruntime": bool,
+    "one_file": bool,
     "dense": bool,
     "dense_limit": int,
     "work_limit": int,
@@ -57,7 +58,7 @@ PROFILE_KEYS: dict[str, type] = {
 _LISTS = ("add", "remove", "avoid", "operators", "misread")
 _LIMITS: dict[str, type] = {
     name: list
-    if name.endswith(("types", "reductions", "written", "refused", "zeros"))
+    if name.endswith(("types", "reductions", "written", "refused", "zeros", "within", "equations"))
     else int
     if name in ("max_rank", "most", "data_rank")
     else bool
@@ -80,6 +81,7 @@ _LEAST = {
     "data_rank": 0,
     "max_opset": 9,
 }
+_EQUATION = re.compile(r"[A-Za-z]*(,[A-Za-z]*)*->[A-Za-z]*")
 _REDUCTIONS = ("none", "add", "mul", "min", "max")
 _TYPES = {t.name.lower(): t for t in ir.DataType if t != ir.DataType.UNDEFINED}
 
@@ -117,6 +119,11 @@ def check_profile(content: Mapping[str, Any]) -> None:
         what = f"an attribute of {op_type} with a default"
         for key in ("written", "unwritten"):
             _check_names(limits.get(key, []), f"limits.{op_type}.{key}", defaults, what)
+        _check_names(limits.get("within", []), f"limits.{op_type}.within", ("Gelu",), "a pattern")
+        for equation in limits.get("equations", []):
+            if not isinstance(equation, str) or not _EQUATION.fullmatch(equation):
+                shown = reprlib.repr(equation)
+                raise ScatterXError(f"limits.{op_type}.equations has {shown}, not an equation")
         _check_reductions(limits.get("reductions", []), f"limits.{op_type}.reductions")
         slow = limits.get("slow")
         if isinstance(slow, dict):
@@ -202,6 +209,8 @@ def _check(content: Mapping[str, Any], kinds: Mapping[str, type], prefix: str) -
         if key == "steps" and isinstance(value, list) and _are_steps(value):
             continue
         if (key, type(value)) in (("native", list), ("slow", dict)):
+            continue
+        if (key, value) == ("axes_input", "all"):
             continue
         if key in ("dense_limit", "work_limit") and value == math.inf:
             continue

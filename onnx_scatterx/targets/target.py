@@ -63,6 +63,8 @@ class Target:
     """
     onnxruntime: bool = True
     """Whether ONNX Runtime runs the model, itself or by an execution provider."""
+    one_file: bool = False
+    """Whether its compiler reads no weights beside the file, so that they are written into it."""
     prefers_scatter: bool = False  # rules that read all of the data apply only if named
     is_timed: bool = False  # plans are compared by their run time
     given_as: str = field(default="", compare=False, repr=False)
@@ -127,7 +129,9 @@ class Target:
         [17, 19]
         """
         newest = onnx.defs.onnx_opset_version() if self.max_opset is None else self.max_opset
-        named = {op_type for op_type, limits in self.limits.items() if not limits.axes_input}
+        named = {
+            op_type for op_type, limits in self.limits.items() if limits.axes_input is not True
+        }
         spelled = {_last_with_axes(op_type, newest) for op_type in named}
         yield from sorted({*spelled, *(() if self.max_opset is None else (newest,))})
 

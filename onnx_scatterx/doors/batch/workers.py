@@ -125,9 +125,10 @@ def run_task(task: Task) -> ModelOutcome:
                 note_read(task.source, "the input")
                 writing.make_directory(task.output.parent)
                 writing.claim(task.output, "the output")
+            chosen = Settings.of(**task.options)
             done = made(
                 task.source,
-                Settings.of(**task.options),
+                chosen,
                 writes=task.output is not None,
                 details=True,
                 leave_out=leave_out,
@@ -142,6 +143,7 @@ def run_task(task: Task) -> ModelOutcome:
                 writing,
                 source_path=task.source,
                 message_limit=0 if task.external_data else MESSAGE_LIMIT,
+                one_file=chosen.target.one_file,
             )
             verification = None
             if task.verify is not None:

@@ -154,7 +154,8 @@ def _optimize(
             if tell is not None:
                 tell("writing", 0, 0)
             outside = args.save_as_external_data
-            written = output.write(done.model, writing, done.source_path, outside=outside)
+            how = {"outside": outside, "one_file": chosen.target.one_file}
+            written = output.write(done.model, writing, done.source_path, **how)
         verification = verified(args, model, written) if args.verify else None
         texts = told = texts_of_one(args, done, start, verification)
         if verification is not None and not verification.agrees:

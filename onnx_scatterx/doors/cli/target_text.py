@@ -74,6 +74,8 @@ def _rows(target: Target) -> Iterator[tuple[str, str]]:
         yield "ranks", f"at most {target.max_rank} dims"
     if target.max_opset is not None:
         yield "operator set", f"at most {target.max_opset}"
+    if target.one_file:
+        yield "files", "one: weights are written into the model"
     yield "sizes", "numbers only: --fix gives them" if target.static_only else "numbers or symbols"
     yield "dense forms", _dense(target)
     yield "chosen rows", _chosen_rows(target)
@@ -106,6 +108,12 @@ def _limits(limits: OperatorLimits) -> Iterable[str]:
         yield f"only if {', '.join(sorted(limits.written))} is written"
     if limits.unwritten:
         yield f"only if {', '.join(sorted(limits.unwritten))} is not written"
+    if limits.within:
+        yield f"only as a part of {' or '.join(sorted(limits.within))}"
+    if limits.equations is not None:
+        yield f"only of {' or '.join(sorted(limits.equations))}"
+    if limits.axes_input == "all":
+        yield "only axes as an attribute, or all axes"
     if limits.zeros:
         yield f"only constants that are 0, of {', '.join(sorted(limits.zeros))}"
     if limits.data_rank is not None:

@@ -12,6 +12,7 @@ import onnx.defs
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import ElementOf, Scope, TensorValue, size_name
+from onnx_scatterx.engine.device.patterns import pattern_of
 from onnx_scatterx.engine.device.refused_uses import is_refused
 from onnx_scatterx.engine.terms import Facts, Symbol
 from onnx_scatterx.graphs import constant, is_scatterx_domain
@@ -29,7 +30,8 @@ class Use:
     ``is_constant`` says of each input whether it is an initializer or the output of a Constant. A
     Mod ``of_any_sign`` is only read where the result may have the sign of the number, too; of other
     operators, the user promised that no index is negative. A node ``is_inner`` if it does not write
-    from an input of the model to an output of it.
+    from an input of the model to an output of it. The ``pattern`` is the operator that it computes
+    together with the nodes around it, such as Gelu.
     """
 
     op_type: str
@@ -40,6 +42,7 @@ class Use:
     facts: Facts = field(default_factory=Facts)
     of_any_sign: bool = False
     is_inner: bool = False
+    pattern: str = ""
 
     @property
     def data(self) -> TensorValue | None:
@@ -151,7 +154,8 @@ def use_of(
     outputs = [of(v) for v in node.outputs]
     facts = Facts() if scope is None else scope.facts
     sign = is_of_any_sign(node)
-    return Use(name, inputs, outputs, attributes, is_constant, facts, sign, is_inner)
+    pattern = pattern_of(node, overridable)
+    return Use(name, inputs, outputs, attributes, is_constant, facts, sign, is_inner, pattern)
 
 
 def _leaves(tensors: Sequence[TensorValue]) -> set[Symbol]:
@@ -178,8 +182,16 @@ def _beyond(limits: OperatorLimits, use: Use) -> Iterator[str]:
         yield f"{name} with computed operands"
     if not limits.constant and (at := _indices(use)) is not None and at.constant is not None:
         yield f"{name} at constant indices"
-    if not limits.axes_input and len(use.inputs) > 1 and use.inputs[1] is not None:
-        yield f"{name} with axes as an input"
+    if limits.axes_input is not True and len(use.inputs) > 1 and use.inputs[1] is not None:
+        if not limits.axes_input:
+            yield f"{name} with axes as an input"
+        elif not _reduces_all(use):
+            yield f"{name} with axes as an input that are not all"
+    if limits.within and use.pattern not in limits.within:
+        yield f"{name} outside of {' and '.join(sorted(limits.within))}"
+    equation = str(use.attributes.get("equation", ""))
+    if not limits.takes_equation(equation):
+        yield f'{name} of "{equation}"'
     if limits.most is not None and _count(use) > limits.most:
         yield f"{name} of more than {limits.most} elements"
     if not limits.inner and use.is_inner:
@@ -207,6 +219,16 @@ def _has_numbers(use: Use) -> bool:
     moved = OPERATORS[use.op_type].moved(len(use.inputs))
     held = (t for i, t in enumerate(use.inputs) if i in moved and use.is_constant[i : i + 1] == [1])
     return any(t is not None and (t.constant is None or t.constant.any()) for t in held)
+
+
+def _reduces_all(use: Use) -> bool:
+    """Return whether every axis of more than one element is named by the axes."""
+    sizes = None if use.data is None else use.data.static_shape
+    axes = None if use.inputs[1] is None else use.inputs[1].constant
+    if sizes is None or axes is None or not axes.size:
+        return False
+    named = {int(a) % len(sizes) for a in axes.ravel()} if sizes else set()
+    return all(n == 1 or d in named for d, n in enumerate(sizes))
 
 
 def _have_one_shape(use: Use) -> bool:

@@ -16,6 +16,7 @@ from onnx_scatterx.lab.devices.consumer import (
     consumer_names,
     consumer_of,
 )
+from tests.files.external_data import with_weights
 from tests.helpers.fake_consumer import NEGATION, fake
 from tests.helpers.late import end_what_is_stuck
 from tests.helpers.support import f32, parse
@@ -31,6 +32,17 @@ def test_taken_and_right(tmp_path: Path) -> None:
 
 def test_outputs_without_names(tmp_path: Path) -> None:
     assert check(NEGATION, fake(tmp_path, 'return Answer("taken", [-feeds["x"]])'))
+
+
+@pytest.mark.parametrize("one_file", [True, False])
+def test_weights_beside_the_file(one_file: bool, tmp_path: Path) -> None:
+    """A consumer that reads none beside the file is given a file with all of them."""
+    source = with_weights(tmp_path / "given", 4)
+    run = 'return Answer("refused" if b"w.bin" in model.read_bytes() else "taken", [feeds["x"] + '
+    run += "np.arange(4, dtype=np.float32)])"
+    found = check(source, fake(tmp_path, run, members=f"one_file = {one_file}"), sizes={"N": 2})
+    assert found.verdict == ("right" if one_file else "refused")
+    assert [path.name for path in source.parent.iterdir()] == ["weights", source.name]
 
 
 def test_wrong_numbers(tmp_path: Path) -> None:

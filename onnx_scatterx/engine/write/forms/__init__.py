@@ -16,6 +16,7 @@ from onnx_scatterx.engine.write.forms import (
     arithmetic,
     casts,
     comparisons,
+    einsums,
     extremes,
     joined,
     lookups,
@@ -75,6 +76,11 @@ FORMS: dict[str, Forms] = {
         arithmetic.exclusive_sum,
         arithmetic.sum_by_product,
         attributes=("exclusive", "reverse"),
+    ),
+    "Einsum": _forms(
+        2,
+        attributes=["equation"],
+        last=[einsums.moved, einsums.in_fewer_letters, einsums.as_product, einsums.by_matmul],
     ),
     "Equal": _forms(
         2,
