@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import math
 import re
@@ -56,25 +57,20 @@ PROFILE_KEYS: dict[str, type] = {
     "limits": dict,
 }
 _LISTS = ("add", "remove", "avoid", "operators", "misread")
-_LIMITS: dict[str, type] = {
-    name: list
-    if name.endswith(("types", "reductions", "written", "refused", "zeros", "within", "equations"))
-    else int
-    if name in ("max_rank", "most", "data_rank")
-    else bool
-    for name in KEYS
-}
+
+
+def _kinds(fields: Mapping[str, dataclasses.Field[Any]]) -> dict[str, type]:
+    """Return what stands in TOML for each field, as its annotation begins: else it is a list."""
+    kinds = {"bool": bool, "int": int, "tuple[tuple[str": dict}
+    return {
+        name: next((kind for word, kind in kinds.items() if str(f.type).startswith(word)), list)
+        for name, f in fields.items()
+    }
+
+
+_LIMITS = _kinds(KEYS)
 _SLOW = {"types": list, "reductions": list}
-_REFUSED: dict[str, type] = {
-    name: dict
-    if name in ("attributes", "rank_of")
-    else bool
-    if name in ("scalars", "uneven", "last", "zeros")
-    else int
-    if name == "axes"
-    else list
-    for name in REFUSED_KEYS
-}
+_REFUSED = _kinds(REFUSED_KEYS)
 _NUMBERS = ("ranks", "steps", "columns")
 _LEAST = {
     **dict.fromkeys(("axes", "max_rank", "dense_limit", "work_limit", "most"), 1),
