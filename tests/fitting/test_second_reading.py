@@ -3,6 +3,7 @@
 import onnx_ir as ir
 import pytest
 
+from onnx_scatterx.engine.analysis.domain.call import Knowledge
 from onnx_scatterx.engine.analysis.interpreter import Interpreter
 from onnx_scatterx.engine.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.engine.passes.job import Job
@@ -84,8 +85,11 @@ def test_what_more_is_known_now_is_read_once(monkeypatch: pytest.MonkeyPatch) ->
     (context,) = job.contexts()
     job.outcome_of(context).gives_more = True
     run = Interpreter.run
-    monkeypatch.setattr(
-        Interpreter, "run", lambda self: [read.append(self.distrust_dims), run(self)][1]
-    )
+
+    def noted(self: Interpreter) -> Knowledge:
+        read.append(self.distrust_dims)
+        return run(self)
+
+    monkeypatch.setattr(Interpreter, "run", noted)
     assert fold_sizes(job)
     assert read == [True]

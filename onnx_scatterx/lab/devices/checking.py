@@ -222,7 +222,7 @@ def judged(consumer: Consumer, answer: Answer, truth: Feed, model: Path) -> Chec
             return Check(name, answer.version, "no answer", message, out_of=answer.out_of)
         nodes = (answer.node,) if answer.node else named_in(message, model)
         return Check(name, answer.version, "refused", message, nodes, answer.on_host)
-    near = nearness(truth, answer.outputs, float16=consumer.adapter.float16)
+    near = nearness(truth, answer.outputs)
     message = f"output {near.output!r}: {near.what}" if near.output and near.what else near.what
     return Check(
         name,

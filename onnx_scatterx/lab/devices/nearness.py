@@ -21,13 +21,6 @@ RIGHT, CLOSE = 1e-4, 1e-2
 COSINE = 0.9999
 """The least cosine of an output that is close."""
 
-LEAST = 0.999
-"""The same of a consumer that computes in float16, for outputs that float16 can hardly hold.
-
-If the expected elements differ by few steps of float16, their own rounding gives less than
-`COSINE`. Then an output is close if its cosine lacks at most twice as much to 1 as this rounding.
-"""
-
 LARGE = 1e4
 """The least magnitude of an element that is compared by itself."""
 
@@ -68,15 +61,12 @@ class Nearness:
         return f"error {self.error:.2g}{cosine}"
 
 
-def nearness(
-    expected: Mapping[str, np.ndarray], outputs: Outputs, *, float16: bool = False
-) -> Nearness:
+def nearness(expected: Mapping[str, np.ndarray], outputs: Outputs) -> Nearness:
     """Return how near all outputs are: the worst grade and error, and the least cosine.
 
     The element type may differ, and dims of size 1 may be missing or added, because many devices
-    know only float and 4 dims. One that computes in ``float16`` may give a lower cosine of elements
-    that are too near each other for it (`LEAST`). Integers and booleans must be equal; NaN and
-    infinities must stand at the same places.
+    know only float and 4 dims. Integers and booleans must be equal; NaN and infinities must stand
+    at the same places.
 
     >>> truth = {"y": np.linspace(-1, 1, 64)}
     >>> nearness(truth, [truth["y"][None].astype("float16")]).grade
@@ -94,7 +84,7 @@ def nearness(
         if name not in outputs:
             names = ", ".join(outputs) or "none"
             return Nearness("wrong", math.inf, None, name, f"missing; the outputs are: {names}")
-        found.append(_of_output(name, truth, np.asarray(outputs[name]), float16))
+        found.append(_of_output(name, truth, np.asarray(outputs[name])))
     if not found:
         return Nearness("right", 0.0)
     worst = max(found, key=lambda near: (_ORDER.index(near.grade), near.error))
@@ -103,7 +93,7 @@ def nearness(
     return Nearness(worst.grade, worst.error, cosine, worst.output, worst.what)
 
 
-def _of_output(name: str, truth: np.ndarray, output: np.ndarray, float16: bool) -> Nearness:
+def _of_output(name: str, truth: np.ndarray, output: np.ndarray) -> Nearness:
     if _squeezed(truth) != _squeezed(output):
         what = f"shape {list(output.shape)} for {list(truth.shape)}"
         return Nearness("wrong", math.inf, None, name, what)
@@ -122,7 +112,7 @@ def _of_output(name: str, truth: np.ndarray, output: np.ndarray, float16: bool) 
     grade: Grade = "wrong"
     if error <= RIGHT:
         grade = "right"
-    elif error <= CLOSE and (cosine is None or cosine >= (_held(truth) if float16 else COSINE)):
+    elif error <= CLOSE and (cosine is None or cosine >= COSINE):
         grade = "close"
     return Nearness(grade, error, cosine, name, _worst(truth, output, errors))
 
@@ -166,14 +156,6 @@ def _cosine(truth: np.ndarray, output: np.ndarray) -> float | None:
     one, other = _scaled(truth - mean), _scaled(output - mean)
     lengths = float(np.linalg.norm(one) * np.linalg.norm(other))
     return min(1.0, float(one @ other) / lengths) if lengths else 0.0
-
-
-def _held(truth: np.ndarray) -> float:
-    """Return the least cosine of an output of float16 that is close."""
-    wide = _wide(truth)
-    kept = wide[np.isfinite(wide) & (np.abs(wide) < LARGE)]
-    cosine = _cosine(kept, kept.astype(np.float16).astype(np.float64))
-    return COSINE if cosine is None else min(COSINE, max(LEAST, 1 - 2 * (1 - cosine)))
 
 
 def _scaled(array: np.ndarray) -> np.ndarray:

@@ -36,8 +36,7 @@ def are_tied(model: Path, feeds: Arrays, truth: Arrays, outputs: Outputs, direct
         outputs = dict(zip(truth, outputs, strict=False))
     if set(truth) - set(outputs):
         return False
-    near = {n: nearness({n: t}, {n: outputs[n]}, float16=True) for n, t in truth.items()}
-    wrong = [name for name, found in near.items() if found.grade == "wrong"]
+    wrong = [n for n, t in truth.items() if nearness({n: t}, {n: outputs[n]}).grade == "wrong"]
     if any(truth[name].dtype.kind not in "iub" for name in wrong):
         return False
     floats = {n: t for n, t in truth.items() if n not in wrong and t.dtype.kind == "f"}

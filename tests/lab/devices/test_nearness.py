@@ -137,23 +137,3 @@ def test_the_worst_output_is_told() -> None:
     assert near.error == pytest.approx(0.005)
     assert near.cosine == pytest.approx(1)
     assert near.what.startswith("62 of 64 elements: -1.005 for -1.0 at (0,)")
-
-
-@pytest.mark.parametrize(
-    ("spread", "noise", "float16", "grade"),
-    [
-        (1e-2, 0, False, "close"),
-        (3e-3, 0, False, "wrong"),  # a consumer of float32 holds them
-        (3e-3, 0, True, "close"),
-        (3e-3, 0.1, True, "wrong"),
-        (1e-2, 0.1, True, "wrong"),
-        (1e-3, 0, True, "wrong"),
-    ],
-)
-def test_float16_hardly_holds_near_elements(
-    spread: float, noise: float, float16: bool, grade: str
-) -> None:
-    """Elements that are few steps of float16 from each other, rounded rightly."""
-    truth = 0.5 + spread * np.random.default_rng(0).standard_normal(1200)
-    found = (truth + noise * spread * np.cos(np.arange(1200))).astype(np.float16)
-    assert nearness({"y": truth}, {"y": found}, float16=float16).grade == grade
