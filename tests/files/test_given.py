@@ -15,7 +15,7 @@ import onnx_scatterx
 from onnx_scatterx.compare.accepted_draws import valid_draws
 from onnx_scatterx.doors.bound_cache import cache_pairs
 from onnx_scatterx.doors.cli import main
-from tests.files.external_data import with_weights
+from tests.helpers.external_data import with_weights
 from tests.helpers.support import parse
 
 ROW = """g (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)

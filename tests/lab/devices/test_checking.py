@@ -16,7 +16,7 @@ from onnx_scatterx.lab.devices.consumer import (
     consumer_names,
     consumer_of,
 )
-from tests.files.external_data import with_weights
+from tests.helpers.external_data import with_weights
 from tests.helpers.fake_consumer import NEGATION, fake
 from tests.helpers.late import end_what_is_stuck
 from tests.helpers.support import f32, parse
