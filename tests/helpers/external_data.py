@@ -7,7 +7,7 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.files.io import load
-from tests.files import small_models
+from tests.helpers import small_models
 from tests.helpers.support import parse
 
 INDEXED = "g (float[3, 2] x, float[1, 2] u) => (float[3, 2] y) { y = ScatterND(x, i, u) }"
