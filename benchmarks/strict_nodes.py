@@ -4,9 +4,10 @@
 
 The nodes are those of the device probe, taken at even distances: 200, or --count. A node is right
 if the consumer computes what ONNX Runtime does, or is close or tied, as ``check`` says. A false
-alarm is a right node that ``--strict=taken`` refuses under the consumer's profile. A miss is a node that is not right, and is
-not refused. In the pattern of --python, {} is the consumer's name. With --record, answers are kept
-in a file, and an interrupted run goes on. Fails if no consumer is installed.
+alarm is a right node that ``--strict=taken`` refuses under the consumer's profile. A miss is a node
+that is not right, and is not refused. In the pattern of --python, {} is the consumer's name. With
+--record, answers are kept in a file, and an interrupted run goes on. Fails if no consumer is
+installed.
 """
 
 from __future__ import annotations
