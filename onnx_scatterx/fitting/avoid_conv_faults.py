@@ -12,7 +12,7 @@ kernel.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -63,10 +63,20 @@ def _depthwise(node: ir.Node, scope: Scope) -> _Depthwise | None:
     return _Depthwise(x, weights, shape, result, attributes)
 
 
-def images_as_channels(w: Writer, node: ir.Node, scope: Scope) -> Write | None:
-    """Return what writes a Conv of several images as one of more channels; None elsewhere."""
+def other_conv(w: Writer, node: ir.Node, scope: Scope, forms: Collection[str]) -> Write | None:
+    """Return what writes a Conv in the first of these forms that applies; None elsewhere."""
     conv = _depthwise(node, scope)
-    if conv is None or conv.shape[0] == 1 or not _is_made(conv, scope):
+    found = None
+    if conv is not None and "images_as_channels" in forms:
+        found = _images_as_channels(w, conv, scope)
+    if conv is not None and found is None and "few_channels" in forms:
+        found = _few_channels(w, conv)
+    return found
+
+
+def _images_as_channels(w: Writer, conv: _Depthwise, scope: Scope) -> Write | None:
+    """Return what writes a Conv of several images as one of more channels; None elsewhere."""
+    if conv.shape[0] == 1 or not _is_made(conv, scope):
         return None
     count, channels, *sizes = conv.shape
     if conv.weights[0].size * count > _LARGEST:
@@ -99,12 +109,11 @@ def _is_made(conv: _Depthwise, scope: Scope) -> bool:
     return False
 
 
-def few_channels(w: Writer, node: ir.Node, scope: Scope) -> Write | None:
+def _few_channels(w: Writer, conv: _Depthwise) -> Write | None:
     """Return what writes a Conv in parts of few channels; None elsewhere."""
-    conv = _depthwise(node, scope)
-    if conv is None or conv.shape[1] <= _FEW or conv.shape[1] % _FEW:
+    if conv.shape[1] <= _FEW or conv.shape[1] % _FEW:
         return None
-    steps = [*attribute_of(node, "strides", [])]
+    steps = [*conv.attributes.get("strides", [])]
     if [*conv.weights[0].shape[2:]] != [3, 3] or steps != [4, 4]:
         return None
 

@@ -25,7 +25,6 @@ from onnx_scatterx.engine.budget import LimitError, budget
 from onnx_scatterx.engine.device import TakenOut
 from onnx_scatterx.engine.passes import Job, Pass
 from onnx_scatterx.engine.write import Writer
-from onnx_scatterx.fitting.avoid_conv_faults import few_channels, images_as_channels
 from onnx_scatterx.graphs import attribute_of, constant, is_operator, remove_dead, replace_uses
 from onnx_scatterx.operators import those
 from onnx_scatterx.text import Refusal
@@ -60,9 +59,8 @@ def avoid_faults(job: Job) -> bool:
                         modified |= _with_slices_first(w, node, scope)
                     if "expand_for_and" in forms:
                         modified |= _with_expands(w, node, scope, constants)
-                    for form, conv in _CONVS.items():
-                        write = conv(w, node, scope) if form in forms and node.graph else None
-                        modified |= write is not None and _written(w, node.outputs[0], write)
+                    if is_operator(node, ("Conv",)):
+                        modified |= _with_other_conv(w, node, scope, forms)
                 job.analyses.note(w.graph.made)
     except LimitError:
         pass  # the rest is kept
@@ -71,7 +69,6 @@ def avoid_faults(job: Job) -> bool:
 
 AvoidFaults = Pass(avoid_faults, applies=lambda s: s.target.faults)
 
-_CONVS = {"few_channels": few_channels, "images_as_channels": images_as_channels}
 _BETWEEN = those(lambda row: row.neutral is not None)  # sums and products
 _MOST = 4  # nodes between the first MatMul and the Softmax
 
@@ -184,6 +181,14 @@ def _written(w: Writer, value: ir.Value, write: Callable[[], ir.Value]) -> bool:
     replace_uses(value, made)
     remove_dead([node])
     return True
+
+
+def _with_other_conv(w: Writer, node: ir.Node, scope: Scope, forms: set[str]) -> bool:
+    """Write a depthwise Conv in the first form that is asked for and applies."""
+    from onnx_scatterx.fitting.avoid_conv_faults import other_conv
+
+    write = other_conv(w, node, scope, forms)
+    return write is not None and _written(w, node.outputs[0], write)
 
 
 def _with_expands(w: Writer, node: ir.Node, scope: Scope, constants: TakenOut) -> bool:

@@ -12,7 +12,6 @@ import onnx.defs
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import ElementOf, Scope, TensorValue, size_name
-from onnx_scatterx.engine.device.patterns import pattern_of
 from onnx_scatterx.engine.device.refused_uses import is_refused
 from onnx_scatterx.engine.terms import Facts, Symbol
 from onnx_scatterx.graphs import constant, is_scatterx_domain
@@ -154,7 +153,11 @@ def use_of(
     outputs = [of(v) for v in node.outputs]
     facts = Facts() if scope is None else scope.facts
     sign = is_of_any_sign(node)
-    pattern = pattern_of(node, overridable)
+    pattern = ""
+    if name == "Erf":
+        from onnx_scatterx.engine.device.patterns import pattern_of
+
+        pattern = pattern_of(node, overridable)
     return Use(name, inputs, outputs, attributes, is_constant, facts, sign, is_inner, pattern)
 
 
