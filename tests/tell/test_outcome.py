@@ -22,8 +22,9 @@ RANK = Violation("x", "input", "main", "rank 6, and npu takes 5")
 OPSET = Violation("main", "model", "main", "operator set 22, and npu takes 19")
 
 
-def refused(*operators: str, **more: bool) -> tuple[Violation, ...]:
-    return tuple(Violation(f"n{i}", op, "main", "why", **more) for i, op in enumerate(operators))
+def refused(*operators: str, on_host: bool = False, slow: bool = False) -> tuple[Violation, ...]:
+    named = enumerate(operators)
+    return tuple(Violation(f"n{i}", op, "main", "why", on_host, slow) for i, op in named)
 
 
 @pytest.mark.parametrize(
