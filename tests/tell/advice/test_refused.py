@@ -134,8 +134,8 @@ def test_the_host_is_no_violation() -> None:
 
 def test_sizes_are_one_line_and_come_first() -> None:
     """Of the nodes that the target refuses only those are named that it refuses at numbers."""
-    text = """g (float[N, 4] x, float[M] m) => (float[N, 4] y, int64[1, L] z) {
-        s = Shape (x)  e = Expand (float 0.0, s)  y = Add (x, e)  z = NonZero (m) }"""
+    text = """g (float[N, 4] x, float[M] m) => (float[N, 4] y, int64[1, L] z) <float zero = {0}> {
+        s = Shape (x)  e = Expand (zero, s)  y = Add (x, e)  z = NonZero (m) }"""
     target = "standard, static_only = true, avoid = ['Shape', 'NonZero']"
     first, second = advise(model_of(text), target=target)
     assert first.lines()[0] == "the target standard wants all sizes as numbers:"
