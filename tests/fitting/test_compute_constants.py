@@ -104,8 +104,8 @@ def test_a_node_without_one_of_its_outputs() -> None:
 
 
 def test_random_numbers_are_drawn_in_the_run() -> None:
-    _, result = optimized("""g (float[4] x, float[1] u) => (float[4] h) <int64[1, 1] i = {1}> {
-        y = ScatterND (x, i, u)  e = RandomNormal <shape = [4]> ()  h = Mul (y, e) }""")
+    _, result = optimized("""g (float[4] x, float[1] u) => (float[4] h) {
+        y = ScatterND (x, [[1]], u)  e = RandomNormal <shape = [4]> ()  h = Mul (y, e) }""")
     assert "RandomNormal" in operators(result)
 
 

@@ -1,4 +1,7 @@
-"""A model that is being made: its nodes, inputs and constants, each with a new name."""
+"""A model that is being made: its nodes, inputs and constants, each with a new name.
+
+``tests/helpers/drawing`` draws what is made.
+"""
 
 import random
 from collections.abc import Sequence
