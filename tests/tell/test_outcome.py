@@ -23,8 +23,8 @@ OPSET = Violation("main", "model", "main", "operator set 22, and npu takes 19")
 
 
 def refused(*operators: str, on_host: bool = False, slow: bool = False) -> tuple[Violation, ...]:
-    names = enumerate(operators)
-    return tuple(Violation(f"n{i}", op, "main", "why", on_host, slow) for i, op in names)
+    named = enumerate(operators)
+    return tuple(Violation(f"n{i}", op, "main", "why", on_host, slow) for i, op in named)
 
 
 @pytest.mark.parametrize(
