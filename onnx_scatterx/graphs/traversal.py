@@ -110,10 +110,10 @@ def nodes_by_graph(root: ir.Model | ir.Function | ir.Graph) -> dict[ir.Graph, li
     """Return the nodes of every graph, in the order of ``all_graphs``; each is visited once."""
     walked: dict[ir.Graph, list[ir.Node]] = {}
     if isinstance(root, ir.Model):
-        for part in (root.graph, *(function.graph for function in root.functions.values())):
-            walked.update(nodes_by_graph(part))
-        return walked
-    stack = [root.graph if isinstance(root, ir.Function) else root]
+        parts = [root.graph, *(function.graph for function in root.functions.values())]
+    else:
+        parts = [root.graph if isinstance(root, ir.Function) else root]
+    stack = parts[::-1]
     while stack:
         graph = stack.pop()
         if graph in walked:

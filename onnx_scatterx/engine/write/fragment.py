@@ -255,7 +255,7 @@ class Fragment:
         read = {self.result, self.output}
         kept: list[Step | ir.Value] = []
         for item in reversed(self.items):
-            if isinstance(item, ir.Value):
+            if not isinstance(item, Step):  # onnx_ir's classes are asked about at length
                 kept += [item] if item in read else []
             elif not read.isdisjoint(item.outputs):
                 kept.append(item)
@@ -269,7 +269,7 @@ class Fragment:
             return
         kept = set[ir.Value]()
         for item in items:
-            kept.update([item] if isinstance(item, ir.Value) else item.outputs)
+            kept.update(item.outputs if isinstance(item, Step) else [item])
         for value in [v for v in (*self.by_output, *self._constants) if v not in kept]:
             self.by_output.pop(value, None)
             self.new_values.pop(value, None)
