@@ -135,8 +135,7 @@ def main() -> None:
 def mixed(counts: list[int]) -> None:
     """Print the nodes and milliseconds that each write of a chain of mixed writes takes."""
     sys.path.insert(0, str(Path(__file__).parents[1]))
-    from tests.helpers.chains import STYLES
-    from tests.helpers.long_chains import long_chain
+    from tests.helpers.long_chains import STYLES, long_chain
 
     onnx_scatterx.optimize(long_chain(5, 0, "dynamo", dynamic=True), target="standard")
     for style in STYLES:

@@ -3,10 +3,11 @@
     python benchmarks/strict_nodes.py --only tract,opencv --python 'build/{}/bin/python'
 
 The nodes are those of the device probe, taken at even distances: 200, or --count. A node is right
-if the consumer computes what ONNX Runtime does. A false alarm is a right node that
-``--strict=taken`` refuses under the consumer's profile. A miss is a node that is not right, and is
-not refused. In the pattern of --python, {} is the consumer's name. With --record, answers are kept
-in a file, and an interrupted run goes on. Fails if no consumer is installed.
+if the consumer computes what ONNX Runtime does, or is close or tied, as ``check`` says. A false
+alarm is a right node that ``--strict=taken`` refuses under the consumer's profile. A miss is a node
+that is not right, and is not refused. In the pattern of --python, {} is the consumer's name. With
+--record, answers are kept in a file, and an interrupted run goes on. Fails if no consumer is
+installed.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ from onnx_scatterx.lab.devices.consumer import (
 
 BEGIN, END = "<!-- single nodes begin -->", "<!-- single nodes end -->"
 
+RIGHT = ("right", "close", "tied")
+
 
 @dataclass(frozen=True)
 class Node:
@@ -50,12 +53,12 @@ class Node:
     @property
     def is_false_alarm(self) -> bool:
         """Whether the consumer is right, and the profile refuses the node."""
-        return self.verdict == "right" and self.refused
+        return self.verdict in RIGHT and self.refused
 
     @property
     def is_miss(self) -> bool:
         """Whether the consumer is not right, and the profile says nothing."""
-        return self.verdict != "right" and not self.refused
+        return self.verdict not in RIGHT and not self.refused
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -132,7 +135,7 @@ def table(found: dict[str, list[Node]]) -> str:
     lines = ["| consumer | nodes | right | refused by the profile | false alarms | misses |"]
     lines.append("|---|---|---|---|---|---|")
     for title, nodes in found.items():
-        right = sum(n.verdict == "right" for n in nodes)
+        right = sum(n.verdict in RIGHT for n in nodes)
         alarms = [n.name for n in nodes if n.is_false_alarm]
         counts = len(nodes), right, sum(n.refused for n in nodes), len(alarms)
         cells = [title, *map(str, counts), str(sum(n.is_miss for n in nodes))]

@@ -11,7 +11,7 @@
 
 Holds if the indices are the coordinates of all true elements of a mask, in order. The updates must
 be in that order too: one value, a vector over trailing axes that the mask does not depend on, or a
-function of each chosen row alone, of rows that the same mask reads (``whole_rows``). The function
+function of each chosen row alone, of rows that the same mask reads (``rows``). The function
 must compute the same bits for a row alone and among others (``engine/plan/last_bits.py``).
 
 If the mask selects whole rows, they are read quickly. So where time counts, a function of rows is
@@ -21,7 +21,7 @@ a function that multiplies matrices, too.
 
 from __future__ import annotations
 
-import onnx_ir as ir
+from functools import partial
 
 from onnx_scatterx.engine.rules import (
     Context,
@@ -35,9 +35,7 @@ from onnx_scatterx.engine.rules import (
     granted,
     refuse_unless,
 )
-from onnx_scatterx.rewrites.helpers.masked_write import whole_rows, written_by_mask
-from onnx_scatterx.rewrites.helpers.masks import masked
-from onnx_scatterx.rewrites.helpers.whole import multiply_adds
+from onnx_scatterx.rewrites.rows import masked, whole_write
 
 
 class MaskRule(ScatterRule):
@@ -46,19 +44,15 @@ class MaskRule(ScatterRule):
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         by_mask, target = masked(scatter, context), context.target
         kind = granted(by_mask.mask.abstract.dtype)
-        rows = whole_rows(by_mask, context, counts=not target.chooses_rows(kind))
-        updates = attempt(lambda: rows.of(scatter.updates, by_mask.dim))
-        if isinstance(updates, Refusal):
+        counts = not target.chooses_rows(kind)
+        whole = attempt(partial(whole_write, by_mask, context, counts=counts))
+        if isinstance(whole, Refusal):
             return Refusal(Reason.UNKNOWN_INDICES, "whether the updates are in the mask's order")
-        if updates.is_computed and by_mask.others and target.is_timed:
+        if whole.updates.is_computed and by_mask.others and target.is_timed:
             return Refusal(Reason.NO_GAIN, "the mask may select few rows")
-        work = multiply_adds(updates)
+        work = whole.updates.multiply_adds
         if work is not None:
             times = max(1.0, work.times)
             why = Detail("{:g} times as many multiply-adds", times)
             refuse_unless(target.allows_work(times, kind), Reason.TOO_MUCH_WORK, why)
-
-        def write() -> ir.Value:
-            return written_by_mask(by_mask, rows, updates)
-
-        return Plan(write, multiply_adds=work)
+        return Plan(whole.write, multiply_adds=work)

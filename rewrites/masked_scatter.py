@@ -16,6 +16,7 @@ that often, in their order:
 
 from __future__ import annotations
 
+import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.rules import (
@@ -26,11 +27,7 @@ from onnx_scatterx.engine.rules import (
     ScatterRule,
     made_by,
 )
-from onnx_scatterx.rewrites.helpers.masked_write import whole_rows, written_by_mask
-from onnx_scatterx.rewrites.helpers.masks import masked
-from onnx_scatterx.rewrites.helpers.row_counts import counted
-from onnx_scatterx.rewrites.helpers.row_reads import is_head
-from onnx_scatterx.rewrites.helpers.whole import Has
+from onnx_scatterx.rewrites.rows import counted_write, masked
 
 
 class MaskedScatterRule(ScatterRule):
@@ -40,11 +37,7 @@ class MaskedScatterRule(ScatterRule):
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         by_mask = masked(scatter, context)
-        source, dim = _source(scatter, context), by_mask.dim
-        rows = whole_rows(by_mask, context)
-        has = Has.ALL if source is scatter.updates else Has.MORE
-        updates = counted(rows, source, dim, has)
-        return Plan(lambda: written_by_mask(by_mask, rows, updates))
+        return Plan(counted_write(by_mask, _source(scatter, context), context).write)
 
 
 def _source(scatter: Scatter, context: Context) -> ir.Value:
@@ -52,5 +45,20 @@ def _source(scatter: Scatter, context: Context) -> ir.Value:
     node = made_by(scatter.updates, "Slice")
     if node is None or node.graph is not context.graph:
         return scatter.updates
-    first = node.inputs[0] if is_head(node, context) else None
+    first = node.inputs[0] if _is_head(node, context) else None
     return scatter.updates if first is None else first
+
+
+def _is_head(node: ir.Node, context: Context) -> bool:
+    """Return whether a Slice takes the first elements of a vector."""
+    starts = node.inputs[1] if len(node.inputs) > 1 else None
+    known = None if starts is None else context.known(starts).constant
+    steps = node.inputs[4] if len(node.inputs) > 4 else None
+    unit = steps is None or _all_equal(context.known(steps).constant, 1)
+    first = node.inputs[0]
+    rank = None if first is None else context.known(first).rank
+    return rank == 1 and unit and _all_equal(known, 0)
+
+
+def _all_equal(known: np.ndarray | None, number: int) -> bool:
+    return known is not None and bool((known == number).all())

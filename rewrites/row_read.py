@@ -46,9 +46,9 @@ from onnx_scatterx.engine.rules import (
     tabulated,
     term,
 )
-from onnx_scatterx.rewrites.helpers.masks import mask_of
 from onnx_scatterx.rewrites.helpers.search import Positions, positions
 from onnx_scatterx.rewrites.helpers.update_positions import index_tensor
+from onnx_scatterx.rewrites.rows import mask_of
 
 _INT64 = ir.DataType.INT64
 _ROWS = 1 << 16  # indices of a constant

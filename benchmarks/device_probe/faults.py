@@ -23,6 +23,18 @@ _SMALL = {
             m = Cast <to = 9> (f)  u = Unsqueeze (m, d)
             c = And (a, u)  w = Where (c, no, low)  y = Add (s, w)
             e = And (b, u)  x = Where (e, no, low)  z = Add (t, x) }""",
+    "few_channels": """(float[1, 64, 16, 16] x) => (float[1, 64, 4, 4] y)
+        <float[1] c = {0.3}, int64[4] s = {64, 1, 3, 3}> {
+            w = Expand (c, s)
+            y = Conv <group = 64, strides = [4, 4], pads = [1, 1, 1, 1]> (x, w) }""",
+    # A model as small as this one is right: only whole ones show the fault.
+    "images_as_channels": """(float[1, 4, 32] x) => (float[1, 2, 4, 16] y)
+        <float[16, 1, 1, 1] w = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
+         int64[4] q = {1, 4, 2, 16}, int64[4] r = {2, 2, 2, 16}, int64[4] t = {1, 2, 16, 4}> {
+            a = Reshape (x, q)  b = Transpose <perm = [0, 2, 1, 3]> (a)  c = Reshape (b, r)
+            d = Transpose <perm = [0, 3, 1, 2]> (c)  e = Conv <group = 16> (d, w)
+            f = Reshape (e, t)  h = Transpose <perm = [0, 1, 3, 2]> (f)  m = MatMul (h, f)
+            p = Softmax (m)  y = MatMul (p, h) }""",
     "relu_behind_softmax": """(float[1, 2, 8, 6] k, float[1, 2, 6, 4] v) => (float[1, 2, 6, 4] y)
         <int64[4] s = {1, 2, 6, 8}, float[1] c = {0.3}, float two = {2}> {
             q = Expand (c, s)  w = MatMul (q, k)  p = Softmax (w)  m = MatMul (p, v)

@@ -4,10 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from onnx_scatterx.assumptions import read_clauses
-from onnx_scatterx.compare.interface import Interface
-from onnx_scatterx.compare.result import Draw
-from onnx_scatterx.compare.sample_source import SampleSource, SamplingPolicy
-from onnx_scatterx.compare.sampler import MOST_ELEMENTS
+from onnx_scatterx.compare.draws import MOST_ELEMENTS, Draw, SampleSource, SamplingPolicy
 from onnx_scatterx.engine.device import check_sizes
 from onnx_scatterx.errors import ModelError, VerifyError
 from onnx_scatterx.files import AnyModel, load
@@ -47,7 +44,7 @@ def valid_draws(
         ("plain",), _SIZES, elements, overrides=False, equal_first=True, on_purpose=False
     )
     assume = read_clauses({name: f"== {size}" for name, size in (sizes or {}).items()})
-    source = SampleSource.of(loaded, Interface.of(loaded), seed, assume, False, policy)
+    source = SampleSource.of(loaded, assume, seed=seed, policy=policy)
     accepted: list[Draw] = []
     reason = f"their declared dims cannot be met with up to {MOST_ELEMENTS} elements"
     with scratch() as directory:

@@ -7,7 +7,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions import Clause, by_name, noted_assumptions
-from onnx_scatterx.compare.chosen_draws import ChosenDraws
+from onnx_scatterx.compare.draws import ChosenDraws
 from onnx_scatterx.compare.interface import Input, Interface
 from onnx_scatterx.compare.proving import Promises
 
@@ -28,11 +28,10 @@ def broken_promises(
     """
     face = Interface.of(model)
     inputs = [_of_any_size(i) for i in (*face.inputs, *face.overridable)]
-    names = [i.name for i in face.inputs]
     broken = []
     for clause in assumed:
         said = by_name([clause])
-        promises = Promises(inputs, said, True, ChosenDraws.of(model, names, said))
+        promises = Promises(inputs, said, True, ChosenDraws.of(model, said))
         if not promises.kept(feeds):
             broken.append(str(clause))
     return tuple(broken)

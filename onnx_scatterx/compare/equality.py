@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, cast
 
 import numpy as np
+import onnx_ir as ir
 
 from onnx_scatterx.compare.array_diff import (
     ArrayDifference,
@@ -14,9 +15,11 @@ from onnx_scatterx.compare.array_diff import (
     compare,
     count_zero_signs,
 )
-from onnx_scatterx.compare.empty_scans import is_without_iterations
-from onnx_scatterx.compare.fused_rounding import is_rounding
-from onnx_scatterx.compare.result import Difference, Draw
+from onnx_scatterx.compare.draws import Draw
+from onnx_scatterx.compare.empty_scans import is_without_iterations, iterated_axes
+from onnx_scatterx.compare.fused_rounding import is_rounding, roundings
+from onnx_scatterx.compare.result import Difference
+from onnx_scatterx.graphs import all_nodes, graphs_of
 from onnx_scatterx.processes import NoReply
 
 _Shapes: TypeAlias = "tuple[tuple[int, ...], tuple[int, ...]]"
@@ -38,6 +41,17 @@ class Equality:
     roundings: int = 1
     strict_zeros: bool = False
     iterated: Mapping[str, frozenset[int]] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, before: ir.Model, after: ir.Model, tolerance: Tolerance | None, strict_zeros: bool
+    ) -> Equality:
+        """Return when outputs of two models are equal."""
+        exact = strict_zeros or tolerance is not None  # a tolerance allows all signs of zeros
+        forgiven = frozenset() if exact else outputs_of_new_where(before, after)
+        both = iterated_axes(after)
+        iterated = {n: axes & both.get(n, axes) for n, axes in iterated_axes(before).items()}
+        return cls(forgiven, tolerance, roundings(before, after), strict_zeros, iterated)
 
     def differences(
         self, draw: Draw, expected: Outputs, actual: Outputs | NoReply, own: bool = False
@@ -90,3 +104,31 @@ class Equality:
     def _forgives(self, output: str) -> bool:
         """Return whether the sign of a zero may differ in an output, or in an element of it."""
         return output in self.forgiven or output.rpartition("[")[0] in self.forgiven
+
+
+def outputs_of_new_where(before: ir.Model, after: ir.Model) -> frozenset[str]:
+    """Return the outputs of ``after`` that a Where of floats reaches which ``before`` lacks.
+
+    A Where is in both models if its output has the same name. A Where of unknown type counts, too.
+    """
+    known = {v.name for n in all_nodes(before) for v in n.outputs if _is_where(n)}
+    new = {
+        f.identifier() for f in after.functions.values() if any(_is_where(n) for n in f.all_nodes())
+    }
+    reached: set[ir.Value | None] = set()
+    for node in after.graph:
+        inner = [node, *(n for body in graphs_of(node) for n in all_nodes(body))]
+        is_new = any(
+            (_is_where(n) and n.outputs[0].name not in known) or n.op_identifier() in new
+            for n in inner
+        )
+        if is_new or any(v in reached for n in inner for v in n.inputs):
+            reached.update(node.outputs)
+    return frozenset(v.name or "" for v in after.graph.outputs if v in reached)
+
+
+def _is_where(node: ir.Node) -> bool:
+    if node.op_type != "Where" or node.domain:
+        return False
+    dtype = node.outputs[0].dtype
+    return dtype is None or dtype.is_floating_point()

@@ -14,9 +14,9 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions import Assumption, Clause, by_name, names_in
-from onnx_scatterx.compare.chosen_draws import ChosenDraws
-from onnx_scatterx.compare.interface import Input
-from onnx_scatterx.compare.result import SOLVER, Difference, Draw
+from onnx_scatterx.compare.draws import SOLVER, ChosenDraws, Draw
+from onnx_scatterx.compare.interface import Input, Interface
+from onnx_scatterx.compare.result import Difference
 from onnx_scatterx.compare.session_pair import SessionPair
 from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.files import AnyModel, ModelSource, ir_tensors, to_proto, together
@@ -39,6 +39,13 @@ class Promises:
     assumed: Mapping[str, Assumption]
     distrust_dims: bool = False
     chosen: ChosenDraws = field(default_factory=ChosenDraws)
+
+    @classmethod
+    def of(cls, model: ir.Model, promised: Iterable[Clause], distrust_dims: bool) -> Promises:
+        """Return the promises about a model."""
+        face, known = Interface.of(model), by_name(promised)
+        inputs, chosen = (*face.inputs, *face.overridable), ChosenDraws.of(model, known)
+        return cls(inputs, known, distrust_dims, chosen)
 
     def kept(self, feeds: Mapping[str, np.ndarray]) -> bool:
         """Return whether inputs keep all promises; a promise about unknown sizes counts as kept.
@@ -95,7 +102,6 @@ def proven(
     before: AnyModel,
     after: AnyModel,
     comparison: SessionPair,
-    assumed: Iterable[Clause],
     promises: Promises,
     effort: float,
     progress: Callable[[int, int], None] | None = None,
@@ -125,7 +131,7 @@ def proven(
         _source(one, other.directory),
         _source(other, one.directory),
         replay=replay,
-        clauses=input_clauses(assumed),
+        clauses=input_clauses(promises.assumed),
         distrust_dims=promises.distrust_dims,
         effort=effort,
         progress=progress,
@@ -196,7 +202,7 @@ def _source(source: ModelSource, beside: Path | None) -> Source:
     return Placed(to_proto(model), directory)
 
 
-def input_clauses(assumed: Iterable[Clause]) -> Sequence[InputClause]:
+def input_clauses(assumed: Mapping[str, Assumption]) -> Sequence[InputClause]:
     """Return the clauses that the judge knows, in its form.
 
     Clauses such as ``unique`` and ``increasing`` are omitted. So are clauses whose bound is an
@@ -205,7 +211,7 @@ def input_clauses(assumed: Iterable[Clause]) -> Sequence[InputClause]:
     from onnx_scatterx.proof import InputClause
 
     clauses = []
-    for name, assumption in by_name(assumed).items():
+    for name, assumption in assumed.items():
         for c in assumption.comparisons:
             if isinstance(c.bound, str) and names_in(c.bound) != {c.bound}:
                 continue

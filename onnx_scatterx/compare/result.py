@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from onnx_scatterx.compare.array_diff import ArrayDifference, Tolerance
-from onnx_scatterx.compare.result_lines import GIVEN, quoted, result_lines
+from onnx_scatterx.compare.draws import SOLVER, Draw
+from onnx_scatterx.compare.result_lines import quoted, result_lines
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.text import as_html, in_lines, plain_fields
 
@@ -15,32 +14,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.proof import Proof
 
 Answer = Literal["same", "not proven", "different", "not compared"]
-SOLVER = "of the solver"
 SCHEMA = 1
-
-
-@dataclass(frozen=True)
-class Draw:
-    """One set of inputs: its number (the seed of its values), its sizes, and how it was drawn.
-
-    `feeds` are the inputs by name. Inputs that the user gave have the numbers -1, -2, ...
-    `outputs` are ONNX Runtime's outputs without graph optimizations, if `valid_draws` ran the
-    model.
-    """
-
-    number: int
-    sizes: Mapping[str, int]
-    flavour: str
-    feeds: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False, compare=False)
-    outputs: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False, compare=False)
-
-    def __str__(self) -> str:
-        if self.flavour == "given":
-            return f"{GIVEN} {-self.number}"
-        sizes = ", ".join(f"{name} = {size}" for name, size in self.sizes.items())
-        if self.flavour == SOLVER:
-            return f"inputs of the solver{f' ({sizes})' if sizes else ''}"
-        return f"draw {self.number} ({'; '.join(filter(None, (self.flavour, sizes)))})"
 
 
 @dataclass(frozen=True)

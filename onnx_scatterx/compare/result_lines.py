@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from onnx_scatterx.compare.work import MOST_DRAWS
+from onnx_scatterx.compare.draws import GIVEN, MOST_DRAWS
 from onnx_scatterx.runtime import EVALUATOR
 
 if TYPE_CHECKING:
     from onnx_scatterx.compare.result import Verification
 
-GIVEN = "given inputs"
-"""What a set of inputs of the user is called; its number follows."""
 _SHOWN = 5  # differences
 
 

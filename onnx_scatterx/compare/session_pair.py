@@ -17,13 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from onnx_scatterx.compare.draws import FEW, MOST_DRAWS, Draw, Refusals, SampleSource
 from onnx_scatterx.compare.equality import Equality
-from onnx_scatterx.compare.refusals import Refusals
-from onnx_scatterx.compare.result import Difference, Draw, Verification
-from onnx_scatterx.compare.sample_source import SampleSource
+from onnx_scatterx.compare.result import Difference, Verification
 from onnx_scatterx.compare.two_sessions import TwoSessions
 from onnx_scatterx.compare.waiting_draws import Waiting, WaitingDraws, digest
-from onnx_scatterx.compare.work import FEW, MOST_DRAWS
 from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.processes import NoReply
 from onnx_scatterx.runtime import Runner
@@ -123,7 +121,8 @@ class SessionPair:
                 if refusals.are_final:
                     self.so_far = replace(self.so_far, given_up=True)
                     break
-        self.so_far = replace(self.so_far, unequal=source.is_relaxed)
+        unkept = () if self.so_far.accepted else (*source.chosen.broken,)
+        self.so_far = replace(self.so_far, unequal=source.is_relaxed, unkept=unkept)
 
     @property
     def _is_decided(self) -> bool:

@@ -9,58 +9,29 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy as np
-import onnx_ir as ir
-
-from onnx_scatterx.assumptions import Assume, at_sizes, by_name, read_clauses
+from onnx_scatterx.assumptions import Assume
 from onnx_scatterx.compare.array_diff import Tolerance
-from onnx_scatterx.compare.broken_promises import broken_promises
-from onnx_scatterx.compare.chosen_draws import ChosenDraws, noted_promises, probed_model
-from onnx_scatterx.compare.empty_scans import iterated_axes
+from onnx_scatterx.compare.asked import Asked, Feed, Pair
+from onnx_scatterx.compare.draws import Draw, SampleSource, probed_model
 from onnx_scatterx.compare.equality import Equality
-from onnx_scatterx.compare.fused_rounding import roundings
-from onnx_scatterx.compare.interface import (
-    Input,
-    Interface,
-    differences,
-    narrowed,
-    narrowing,
-    require_deterministic,
-    require_same_names,
-)
-from onnx_scatterx.compare.light_model import lighten
-from onnx_scatterx.compare.proving import (
-    Promises,
-    judged,
-    proven,
-    require_solver,
-    unrun,
-)
-from onnx_scatterx.compare.result import Draw, Verification
-from onnx_scatterx.compare.result_lines import GIVEN
-from onnx_scatterx.compare.sample_source import SampleSource
+from onnx_scatterx.compare.proving import judged, proven, require_solver, unrun
+from onnx_scatterx.compare.result import Verification
 from onnx_scatterx.compare.session_pair import SessionPair
-from onnx_scatterx.errors import ScatterXError, VerifyError
-from onnx_scatterx.files import AnyModel, ModelSource, load
-from onnx_scatterx.graphs import all_nodes, graphs_of
-from onnx_scatterx.observer import Observer, Progress
+from onnx_scatterx.errors import VerifyError
+from onnx_scatterx.files import AnyModel, load
+from onnx_scatterx.observer import Counted, Observer, Progress
 from onnx_scatterx.processes import NoReply, raised_gc_threshold, scratch
-from onnx_scatterx.runtime import (
-    DeclaredInput,
-    ModelFile,
-    Runner,
-    as_file,
-    runner_of,
-    validated_inputs,
-)
+from onnx_scatterx.runtime import Runner, as_file, runner_of
 from onnx_scatterx.text import noted_reasons
 
-Feed = Mapping[str, np.ndarray]
+if TYPE_CHECKING:
+    from onnx_scatterx.proof import Proof
 
 
 def verify(
@@ -150,117 +121,89 @@ def verify(
     with contextlib.ExitStack() as stack:
         stack.enter_context(raised_gc_threshold())
         directory = stack.enter_context(scratch())
-        beside = ModelSource.of(before).directory or ModelSource.of(after).directory
-        first, file = _opened(before, beside, directory / "before.onnx")
-        second, other_file = _opened(after, beside, directory / "after.onnx")
-        require_deterministic(first, "the first model")
-        require_deterministic(second, "the second model")
-        face, other_face = Interface.of(first), Interface.of(second)
-        require_same_names(face, other_face)
-        different = differences(face, other_face)
-        if different:
-            proof = unrun(different[0], refuted=True) if prove else None
-            return Verification(0, 0, interface=different, proof=proof, seed=seed)
-        try:
-            fixed = narrowing(first, second, distrust_dims)
-            promised = at_sizes(read_clauses(assume), fixed)
-            own = at_sizes(noted_promises(first, second), fixed)
-            assumed = tuple(dict.fromkeys((*promised, *own)))
-        except ScatterXError as error:
-            raise VerifyError(str(error)) from error
-        validated = [_validated(feed, number, face) for number, feed in enumerate(feeds or (), 1)]
-        looked_at = narrowed(first, fixed)  # for analysis only: the original is run
-        at = Interface.of(looked_at)
-        known = by_name(promised)
-        fed = ChosenDraws.of(looked_at, [i.name for i in at.inputs], known)
-        promises = Promises((*at.inputs, *at.overridable), known, distrust_dims, fed)
-        source = None
-        if samples != 0:
-            source = SampleSource.of(looked_at, at, seed, assumed, distrust_dims, beside=second)
-        if library is not None:
-            library = _existing(library)
-        one = runner_of(file, library)
-        stack.enter_context(one)
-        other = runner_of(other_file, library)
-        stack.enter_context(other)
-        exact = strict_zeros or tolerance is not None  # a tolerance allows all signs of zeros
-        forgiven = frozenset() if exact else outputs_of_new_where(first, second)
-        both = iterated_axes(second)
-        iterated = {n: axes & both.get(n, axes) for n, axes in iterated_axes(first).items()}
-        rounded = roundings(first, second)
-        equal = Equality(forgiven, tolerance, rounded, strict_zeros, iterated)
-        for i, chosen in enumerate((source.fits.chosen if source else None, promises.chosen)):
-            if chosen is not None and chosen.probed:
-                cut = probed_model(load(before, beside), chosen.probed)
-                probe = runner_of(as_file(cut, cut, directory / f"probe{i}.onnx"), library)
-                stack.enter_context(probe)
-                chosen.probe = partial(_run_up_to, probe, timeout)
+        pair = Pair.of(before, after, directory)
+        if pair.different:
+            return replace(_unlike(*pair.different, prove=prove), seed=seed)
+        asked = Asked.of(pair, assume, feeds, distrust_dims)
+        drawing = partial(SampleSource.of, asked.looked_at, asked.assumed, beside=pair.second)
+        source = None if samples == 0 else drawing(seed=seed, distrust_dims=distrust_dims)
+        library = None if library is None else _existing(library)
+        one, other = (stack.enter_context(runner_of(file, library)) for file in pair.files)
+        equal = Equality.of(pair.first, pair.second, tolerance, strict_zeros)
+        counted = [asked.promises.chosen, *([] if source is None else [source.chosen])]
+        probed = list(dict.fromkeys(name for chosen in counted for name in chosen.probed))
+        if probed:
+            cut = probed_model(load(before, pair.beside), probed)
+            probe = runner_of(as_file(cut, cut, directory / "probe.onnx"), library)
+            run_up_to = partial(_run_up_to, stack.enter_context(probe), timeout)
+            for chosen in counted:
+                chosen.probe = run_up_to
         comparison = SessionPair(one, other, timeout, equal, directory)
-
-        def unloaded(why: str) -> Verification:
-            proof = unrun(why, refuted=True) if prove else None
-            nothing = replace(Verification(0, 0), tolerance=tolerance, missing=one.missing)
-            told = noted_reasons(second.metadata_props)
-            return replace(nothing, seed=seed, interface=(why,), proof=proof, in_onnxruntime=told)
-
-        # The first model may run on no input, either, or not at fixed sizes.
-        failure = comparison.load()
-        if failure is not None and not (validated or source or fixed.shapes):
-            return unloaded(failure)
-        for number, feed in enumerate(validated, 1):
-            comparison.one(Draw(-number, {}, "given", feed))
-        found = (broken_promises(looked_at, assumed, feed) for feed in validated)
-        broken_by = {number: broken for number, broken in enumerate(found, 1) if broken}
-        proof = None
-        if prove and failure is not None:
-            proof = unrun(failure, refuted=False)
-        elif prove:
-            tell = observer.counted("proving")
-            proof = proven(
-                before, after, comparison, promised, promises, effort, tell, strict_zeros
+        how = asked.promises, effort, observer.counted("proving"), strict_zeros
+        prover = partial(proven, before, after, comparison, *how) if prove else None
+        draws = source, samples, observer.counted("verifying")
+        failure, proof = _run(comparison, asked, prover, *draws)
+        if failure is not None:
+            found = _unlike(failure, prove=prove)
+            found = replace(found, tolerance=tolerance, missing=one.missing)
+        else:
+            found = replace(
+                comparison.so_far,
+                seconds=time.monotonic() - start,
+                assumed=() if source is None else tuple(map(str, asked.assumed)),
+                stated=tuple(map(str, asked.stated)),
+                proof=proof,
+                fixed=dict(asked.fixed.symbols),
+                broken_by=asked.broken_by(),
             )
-        if source is not None:
-            comparison.many(source, samples, observer.counted("verifying"))
-            if not comparison.so_far.accepted:
-                broken = (*source.fits.chosen.broken,)
-                comparison.so_far = replace(comparison.so_far, unkept=broken)
-        late = comparison.finish()
-        told = late or failure
-        if told is not None and not fixed.shapes and comparison.so_far.accepted:
-            return unloaded(told)
-        if late is not None and prove:
-            proof = unrun(late, refuted=False)
-        kept = (
-            () if source is None else tuple(map(str, assumed))
-        )  # given feeds may break assumptions
-        if proof is not None:
-            proof = judged(proof, comparison.so_far.differences, promises)
-        return replace(
-            comparison.so_far,
-            seed=seed,
-            seconds=time.monotonic() - start,
-            assumed=kept,
-            stated=tuple(str(clause) for clause in assumed if clause not in promised),
-            proof=proof,
-            fixed=dict(fixed.symbols),
-            in_onnxruntime=noted_reasons(second.metadata_props),
-            broken_by=broken_by,
-        )
+        told = noted_reasons(pair.second.metadata_props)
+        return replace(found, seed=seed, in_onnxruntime=told)
+
+
+def _run(
+    comparison: SessionPair,
+    asked: Asked,
+    prover: Callable[[], Proof] | None,
+    source: SampleSource | None,
+    samples: int | None,
+    progress: Counted,
+) -> tuple[str | None, Proof | None]:
+    """Run both models on given inputs, counterexamples and draws.
+
+    Return why only the second model does not load, and the proof. At fixed sizes, or if the first
+    model runs on no input, the two are not different because of this.
+    """
+    is_fixed = bool(asked.fixed.shapes)
+    failure = comparison.load()
+    if failure is not None and not (asked.given or source or is_fixed):
+        return failure, None
+    for number, feed in enumerate(asked.given, 1):
+        comparison.one(Draw(-number, {}, "given", feed))
+    proof = None
+    if prover is not None:
+        proof = prover() if failure is None else unrun(failure, refuted=False)
+    if source is not None:
+        comparison.many(source, samples, progress)
+    late = comparison.finish()
+    told = late or failure
+    if told is not None and not is_fixed and comparison.so_far.accepted:
+        return told, None
+    if proof is None:
+        return None, None
+    proof = unrun(late, refuted=False) if late is not None else proof
+    return None, judged(proof, comparison.so_far.differences, asked.promises)
+
+
+def _unlike(*why: str, prove: bool) -> Verification:
+    """Return the answer that two models differ, since one cannot take the place of the other."""
+    proof = unrun(why[0], refuted=True) if prove else None
+    return Verification(0, 0, interface=why, proof=proof)
 
 
 def _run_up_to(probe: Runner, timeout: float, feeds: Feed) -> Feed | None:
     """Return values of the first model at inputs; None if they cannot be computed."""
     answer = probe.run(feeds, timeout)
     return None if isinstance(answer, NoReply) else answer
-
-
-def _opened(source: AnyModel, beside: Path | None, written: Path) -> tuple[ir.Model, ModelFile]:
-    """Return a model and its file. Large tensors of a model that was a file are only there."""
-    model = load(source, beside)
-    file = as_file(source, model, written)
-    if ModelSource.of(source).path is not None:
-        lighten(model, lambda: load(source, beside))
-    return model, file
 
 
 def _tolerance(
@@ -274,54 +217,8 @@ def _tolerance(
     return Tolerance(rtol or 0.0, atol or 0.0)
 
 
-def _validated(feed: Feed, number: int, face: Interface) -> Feed:
-    """Return inputs of the user as arrays that the models take; VerifyError if that fails."""
-    required, overridable = (
-        [_declared(i) for i in some] for some in (face.inputs, face.overridable)
-    )
-    try:
-        return validated_inputs(feed, required, overridable)
-    except ScatterXError as error:
-        raise VerifyError(f"{GIVEN} {number}: {error}") from error
-
-
-def _declared(source: Input) -> DeclaredInput:
-    kind = "sequence, optional or map" if source.dtype is None else source.dtype.name.lower()
-    return DeclaredInput(
-        source.name, f"tensor({kind})" if source.dtype else kind, source.dims or ()
-    )
-
-
 def _existing(library: str | os.PathLike[str]) -> str:
     path = Path(library).resolve()
     if not path.is_file():
         raise VerifyError(f"the library {path} does not exist")
     return str(path)
-
-
-def outputs_of_new_where(before: ir.Model, after: ir.Model) -> frozenset[str]:
-    """Return the outputs of ``after`` that a Where of floats reaches which ``before`` lacks.
-
-    A Where is in both models if its output has the same name. A Where of unknown type counts, too.
-    """
-    known = {v.name for n in all_nodes(before) for v in n.outputs if _is_where(n)}
-    new = {
-        f.identifier() for f in after.functions.values() if any(_is_where(n) for n in f.all_nodes())
-    }
-    reached: set[ir.Value | None] = set()
-    for node in after.graph:
-        inner = [node, *(n for body in graphs_of(node) for n in all_nodes(body))]
-        is_new = any(
-            (_is_where(n) and n.outputs[0].name not in known) or n.op_identifier() in new
-            for n in inner
-        )
-        if is_new or any(v in reached for n in inner for v in n.inputs):
-            reached.update(node.outputs)
-    return frozenset(v.name or "" for v in after.graph.outputs if v in reached)
-
-
-def _is_where(node: ir.Node) -> bool:
-    if node.op_type != "Where" or node.domain:
-        return False
-    dtype = node.outputs[0].dtype
-    return dtype is None or dtype.is_floating_point()

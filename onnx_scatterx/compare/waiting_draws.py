@@ -15,7 +15,7 @@ from typing import IO
 
 import numpy as np
 
-from onnx_scatterx.compare.result import Draw
+from onnx_scatterx.compare.draws import Draw
 
 _LARGE = 1 << 20  # bytes of inputs that are kept in a file
 

@@ -1,4 +1,4 @@
-"""What a rule needs: every rule imports from here, and nothing else of the package but helpers.
+"""What a rule needs: rules import from here, and nothing else of the package but what they share.
 
 **The rule.** It is a class with a method ``plan``, and is asked about what its base says:
 

@@ -72,6 +72,7 @@ def save(
     source_path: str | os.PathLike[str] | None = None,
     read: Files | None = None,
     message_limit: int = MESSAGE_LIMIT,
+    one_file: bool = False,
 ) -> tuple[Path, ...]:
     """Write a model to a file, in the format that the file's extension names (binary otherwise).
 
@@ -79,7 +80,8 @@ def save(
 
     `source_path` is the file that the model came from, and `read` are all files that were read for
     it. These files are never overwritten. External data of a `ModelProto` are beside the source.
-    If the message has more than `message_limit` bytes, weights in memory go to `<path>.data`.
+    If the message has more than `message_limit` bytes, weights in memory go to `<path>.data`. If it
+    is to be `one_file`, and has at most 2 GB, external data are written into it.
 
     Raises `ModelError` if the output was read or cannot be written, or if a data file that must be
     copied has the name of a different file.
@@ -88,7 +90,12 @@ def save(
     try:
         with Writing(source | dict(read or {})) as writing:
             return stage(
-                model, path, writing, source_path=source_path, message_limit=message_limit
+                model,
+                path,
+                writing,
+                source_path=source_path,
+                message_limit=message_limit,
+                one_file=one_file,
             ).files
     except ModelError:
         raise
@@ -109,11 +116,7 @@ def as_bytes(
     if held > MESSAGE_LIMIT:
         raise ModelError("the model has more than 2 GB, which do not fit into one stream")
     try:
-        if sources:
-            message = _copied(message)
-            for tensor in tensors(message):
-                if tensor.data_location == onnx.TensorProto.EXTERNAL:
-                    _embed(tensor, sources[Path(location_of(tensor))])
+        message = _whole(message, sources)
         content = bytes(message.SerializeToString())
     except (OSError, google.protobuf.message.EncodeError, ValueError) as error:
         raise ModelError(f"the model cannot be written: {one_line(error)}") from error
@@ -127,6 +130,7 @@ def stage(
     *,
     source_path: str | os.PathLike[str] | None = None,
     message_limit: int = MESSAGE_LIMIT,
+    one_file: bool = False,
 ) -> Staged:
     """Write a model as `save` does, together with other files."""
     target = writing.claim(path, "the output")
@@ -134,6 +138,9 @@ def stage(
     message, sources = _message(model, directory)
     try:
         with about_file(path, "cannot be written", ModelError):
+            held = sum(tensor_bytes(tensor) or 0 for tensor in tensors(message))
+            if one_file and held <= min(message_limit, MESSAGE_LIMIT):
+                message, sources = _whole(message, sources), {}
             return _stage(message, sources, target, writing, message_limit)
     except (google.protobuf.message.EncodeError, ValueError) as error:
         raise ModelError(f"{path}: cannot be written: {one_line(error)}") from error
@@ -243,6 +250,16 @@ def _set_data(tensor: onnx.TensorProto, fields: dict[str, str]) -> None:
         entry.value = left.pop(entry.key, entry.value)
     for key, value in left.items():
         tensor.external_data.add(key=key, value=value)
+
+
+def _whole(message: onnx.ModelProto, sources: Sources) -> onnx.ModelProto:
+    """Return a message with its external data in it."""
+    if sources:
+        message = _copied(message)
+        for tensor in tensors(message):
+            if tensor.data_location == onnx.TensorProto.EXTERNAL:
+                _embed(tensor, sources[Path(location_of(tensor))])
+    return message
 
 
 def _embed(tensor: onnx.TensorProto, file: Path) -> None:

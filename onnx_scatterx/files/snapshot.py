@@ -103,7 +103,7 @@ class Snapshot:
                 continue
             held = attribute.value if kind in _SEVERAL else [attribute.value]
             for one in held:
-                if isinstance(one, ir.Graph):
+                if kind in _GRAPHS:
                     states.append(self._graph(one))
                 elif is_a(one, ir.serde.TensorProtoTensor) and is_large(math.prod(one.raw.dims)):
                     self._add(one)
@@ -114,6 +114,7 @@ class Snapshot:
 
 
 _SEVERAL = {ir.AttributeType.GRAPHS, ir.AttributeType.TENSORS}
+_GRAPHS = {ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS}
 _HEAVY = _SEVERAL | {ir.AttributeType.GRAPH, ir.AttributeType.TENSOR}
 
 

@@ -8,6 +8,7 @@
                             Slices, or for a Split
     expand_for_and          And(x, [true, true])               =   Expand(x, [2])
                             if several Ands read x, which no constants alone give
+    images_as_channels, few_channels: in avoid_conv_faults.py
 
 A Softmax is not negative, and a NaN stays a NaN, so a Relu changes nothing. The profile has the
 faults, with the version of the compiler.
@@ -58,6 +59,8 @@ def avoid_faults(job: Job) -> bool:
                         modified |= _with_slices_first(w, node, scope)
                     if "expand_for_and" in forms:
                         modified |= _with_expands(w, node, scope, constants)
+                    if is_operator(node, ("Conv",)):
+                        modified |= _with_other_conv(w, node, scope, forms)
                 job.analyses.note(w.graph.made)
     except LimitError:
         pass  # the rest is kept
@@ -178,6 +181,14 @@ def _written(w: Writer, value: ir.Value, write: Callable[[], ir.Value]) -> bool:
     replace_uses(value, made)
     remove_dead([node])
     return True
+
+
+def _with_other_conv(w: Writer, node: ir.Node, scope: Scope, forms: set[str]) -> bool:
+    """Write a depthwise Conv in the first form that is asked for and applies."""
+    from onnx_scatterx.fitting.avoid_conv_faults import other_conv
+
+    write = other_conv(w, node, scope, forms)
+    return write is not None and _written(w, node.outputs[0], write)
 
 
 def _with_expands(w: Writer, node: ir.Node, scope: Scope, constants: TakenOut) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import Knowledge, interpret
-from onnx_scatterx.engine.device import Violation, computed_at_load, violating_nodes
+from onnx_scatterx.engine.device import Violation, judged_nodes, violating_nodes
 from onnx_scatterx.engine.passes import Job, Kind, Pass
 from onnx_scatterx.fitting.known_values import Analysed
 from onnx_scatterx.fitting.opset import newer_opset, obstacles
@@ -30,10 +30,10 @@ def check_target(job: Job) -> bool:
     """
     knowledge, target = job.analyses.without_promises.current(), job.settings.target
     promised = job.analyses.promised.current() if job.assumed else None
-    pairs = violating_nodes(job.model, target, knowledge, promised)
+    pairs, at_load = judged_nodes(job.model, target, knowledge, promised)
     found = [*_of_opset(job.model, target, job.proven), *(violation for _, violation in pairs)]
     job.violations = tuple(dict.fromkeys(found))
-    job.at_load = computed_at_load(job.model, target, knowledge)
+    job.at_load = at_load
     job.refused = {n for n, violation in pairs if n is not None and not violation.is_taken}
     return False
 

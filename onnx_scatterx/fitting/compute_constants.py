@@ -183,10 +183,10 @@ class _Chains:
             return any(objections_to(use_of(node, scope.of, self._overridable, scope), target))
 
         refused = {node for node in nodes if within_limits(partial(is_refused, node))}
-        gone: set[ir.Node] = set()
+        gone: dict[ir.Node, None] = {}  # in the order of the graph
         for node in nodes:  # what follows from a refused node goes with it
-            if node in refused or not gone.isdisjoint(_makers(node)):
-                gone.add(node)
+            if node in refused or any(maker in gone for maker in _makers(node)):
+                gone[node] = None
 
         def near(node: ir.Node) -> list[ir.Node]:
             readers = [use.node for value in node.outputs for use in value.uses()]

@@ -60,8 +60,10 @@ def fold_sizes(job: Job) -> bool:
     analyses = job.analyses
     if _folds_nothing(job):
         return False
+    if any(outcome.gives_more for outcome in job.outcomes):
+        analyses.read_again()
     analyses.without_trust.catch_up()
-    if analyses.without_trust.is_outdated or any(outcome.gives_more for outcome in job.outcomes):
+    if analyses.without_trust.is_outdated:
         analyses.read_again()
     with NodeRunner() as runner:
         folding = _Folding(job, ConstantFinder(job.model, runner))

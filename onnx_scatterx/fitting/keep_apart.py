@@ -26,7 +26,7 @@ from onnx_scatterx.engine.plan import GraphContext
 from onnx_scatterx.engine.write import Writer
 from onnx_scatterx.fitting.runtime_fusions import FIRST, Fusion, Rewrite, fusions
 from onnx_scatterx.graphs import constant, remove_dead, replace_uses
-from onnx_scatterx.text import granted
+from onnx_scatterx.text import Refusal
 
 
 def keep_apart(job: Job) -> bool:
@@ -44,8 +44,6 @@ def keep_apart(job: Job) -> bool:
     if job.fusions is None:
         return False
     found = [f for f in fusions(job.held) if f.numbered not in job.fusions]
-    if not job.settings.target.has("Sum"):
-        found = [f for f in found if f.rewrite is not Rewrite.NOOP]
     made: list[ir.Node] = []
     for context in job.contexts() if found else ():
         writer = context.writer()
@@ -64,7 +62,8 @@ KeepApart = Pass(keep_apart, Kind.GUARD, looks_for=FIRST)
 def _is_harmless(found: Fusion, context: GraphContext) -> bool:
     """Return whether no result changes: no bound of a Range counts from the end.
 
-    An Expand is not dropped if it adds axes.
+    An Expand is not dropped if it adds axes. A Gather of strings gives other ones than a Slice:
+    ONNX Runtime 1.32 copies one string of each row.
     """
     if found.rewrite is Rewrite.EXPAND:
         data, dims = found.second.inputs[:2]
@@ -74,6 +73,9 @@ def _is_harmless(found: Fusion, context: GraphContext) -> bool:
     if found.rewrite is not Rewrite.GATHER_TO_SLICE:
         return False
     start, limit, delta = found.first.inputs
+    data = found.second.inputs[0]
+    if data is None or context.scope.of(data).dtype in (None, ir.DataType.STRING):
+        return False
 
     def is_at_least(value: ir.Value | None, least: int) -> bool:
         number = None if value is None else context.scope.of(value).scalar
@@ -93,20 +95,24 @@ def _summands(node: ir.Node, writer: Writer) -> Sequence[ir.Value | None]:
 
 
 def _separate(found: Fusion, writer: Writer, context: GraphContext) -> None:
+    """Separate two nodes, if the target has the operators for it."""
     node, dtype = found.second, context.scope.of(found.first.outputs[0]).dtype
     with writer.graph.at(node, node.outputs[0].name):
         value = node.inputs[found.place]
         assert value is not None
         if found.rewrite is Rewrite.NOOP:
             made = writer.fragment_of(lambda: writer.node("Sum", _summands(node, writer), dtype))
-        elif found.rewrite is not Rewrite.EXPAND:
-            neg = partial(writer.node, "Neg", dtype=dtype)
-            apart = writer.write(lambda: neg([neg([value])]))
-            node.replace_input_with(found.place, apart)
-            return
-        else:
+        elif found.rewrite is Rewrite.EXPAND:
             made = writer.fragment_of(lambda: _cut(node, value, writer, context))
-        committed = writer.graph.commit(granted(made))
+        else:
+            neg = partial(writer.node, "Neg", dtype=dtype)
+            made = writer.fragment_of(lambda: neg([neg([value])]))
+        if isinstance(made, Refusal):
+            return
+        committed = writer.graph.commit(made)
+        if found.rewrite not in (Rewrite.NOOP, Rewrite.EXPAND):
+            node.replace_input_with(found.place, committed.result)
+            return
         result = writer.graph.take_name(node.outputs[0], committed, dtype)
     replace_uses(node.outputs[0], result)
     remove_dead([node])

@@ -21,7 +21,7 @@ keep integers and bools as they are: CastElimination, CommonSubexpressionElimina
 ConstantFolding, ConstantSharing, EliminateDropout, EliminateIdentity, EliminateSlice,
 GatherSliceToSplitFusion, LabelEncoderFusion, NotWhereFusion, Pad_Fusion, ReshapeFusion,
 SliceConcatToSpaceToDepthFusion, TransposeOptimizer and UnsqueezeElimination.
-PreShapeNodeElimination drops a Cast before a Shape (``kernels.sized``). The rewrites of
+PreShapeNodeElimination drops a Cast before a Shape (``wider.sized``). The rewrites of
 QuantizeLinear are in runtime_patterns.py, and those of float products match no integers: MatMul
 with Add, Mul or Transpose, Gemm, Conv, normalizations and activations.
 

@@ -26,6 +26,7 @@ from onnx_scatterx.engine.write import (
     Writer,
     has_other_forms,
     instead_of,
+    only_moves,
 )
 from onnx_scatterx.graphs import remove_dead, replace_uses
 
@@ -126,13 +127,21 @@ def _in_graph(
         made = {maker.op_type for maker in committed.nodes}
         if node.op_type == "Where" and "Where" not in made and dtype in _FLOATS:
             zeros.append(node.name or value.name or "?")
-        if node.op_type == "Gemm":
+        if _rounds_otherwise(node, made, dtype):
             defined.append(node.name or value.name or "?")
         result = writer.graph.take_name(value, committed, dtype)
         replace_uses(value, result)
         remove_dead([node])
         modified = True
     return modified
+
+
+def _rounds_otherwise(node: ir.Node, made: set[str], dtype: ir.DataType | None) -> bool:
+    """Return whether sums of floats are now added in another order."""
+    if node.op_type != "Einsum":
+        return node.op_type == "Gemm"
+    moves = only_moves(node.attributes["equation"].as_string())
+    return dtype in _FLOATS and "Einsum" not in made and not moves
 
 
 def _forms_in(

@@ -110,10 +110,10 @@ def nodes_by_graph(root: ir.Model | ir.Function | ir.Graph) -> dict[ir.Graph, li
     """Return the nodes of every graph, in the order of ``all_graphs``; each is visited once."""
     walked: dict[ir.Graph, list[ir.Node]] = {}
     if isinstance(root, ir.Model):
-        for part in (root.graph, *(function.graph for function in root.functions.values())):
-            walked.update(nodes_by_graph(part))
-        return walked
-    stack = [root.graph if isinstance(root, ir.Function) else root]
+        parts = [root.graph, *(function.graph for function in root.functions.values())]
+    else:
+        parts = [root.graph if isinstance(root, ir.Function) else root]
+    stack = parts[::-1]
     while stack:
         graph = stack.pop()
         if graph in walked:
@@ -164,13 +164,21 @@ def read_by(node: ir.Node) -> list[ir.Value]:
     return read
 
 
-def live_nodes(graph: ir.Graph) -> set[ir.Node]:
-    """Return the nodes of a graph that its outputs need, also by values that subgraphs capture."""
+def live_nodes(
+    graph: ir.Graph, read: Callable[[ir.Node], Iterable[ir.Value]] = read_by
+) -> set[ir.Node]:
+    """Return the nodes of a graph that its outputs need, also by values that subgraphs capture.
 
-    def within(values: Iterable[ir.Value]) -> list[ir.Node]:
-        return [node for node in makers(values) if node.graph is graph]
-
-    return set(reached(within(graph.outputs), lambda node: within(read_by(node))))
+    ``read`` returns the values that a node needs.
+    """
+    live: set[ir.Node] = set()
+    waiting = [value for value in graph.outputs if value is not None]
+    while waiting:
+        node = waiting.pop().producer()
+        if node is not None and node not in live and node.graph is graph:
+            live.add(node)
+            waiting += read(node)
+    return live
 
 
 def called_function(model: ir.Model, node: ir.Node) -> ir.Function | None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.options.table import check_words as check_words
     from onnx_scatterx.options.table import checked_strict as checked_strict
     from onnx_scatterx.options.table import command_words as command_words
+    from onnx_scatterx.options.table import comparison as comparison
     from onnx_scatterx.options.values import above_zero as above_zero
     from onnx_scatterx.options.values import count as count
     from onnx_scatterx.options.values import from_zero as from_zero
@@ -32,7 +33,7 @@ else:
         __name__,
         {
             "table": "DEFAULTS OF_READING OPTIONS STRICT Options Rules Strict check_words "
-            "checked_strict command_words",
+            "checked_strict command_words comparison",
             "values": "above_zero count from_zero listed_names named_size",
         },
     )

@@ -131,6 +131,21 @@ def check_words(
     return (*said, *([f"--seed={seed}"] if seed else []))
 
 
+def comparison(verify: bool | Mapping[str, Any], options: Options) -> dict[str, Any] | None:
+    """Return the arguments of ``verify`` for a model and its result; None if it is not asked for.
+
+    What was promised for the result is promised for the comparison, too: a proof needs it.
+
+    >>> comparison(True, {"assume": ["n <= 8"]}), comparison({"samples": 5}, {"gathers": True})
+    ({'assume': ['n <= 8'], 'distrust_dims': False}, \
+{'assume': None, 'distrust_dims': False, 'samples': 5})
+    """
+    if verify is False:
+        return None
+    promised = {name: options.get(name, DEFAULTS[name]) for name in ("assume", "distrust_dims")}
+    return promised | ({} if verify is True else dict(verify))
+
+
 def fixed_sizes(pairs: Sequence[tuple[str, Sizes]]) -> dict[str, Sizes]:
     """Return the fixed sizes by name; ScatterXError if a name has two different sizes."""
     sizes: dict[str, Sizes] = {}
@@ -196,8 +211,8 @@ OPTIONS = (
     Option(
         "last_bits",
         False,
-        "a function of masked elements may be computed for all, and a Gemm written by MatMul and "
-        "Add, even if the last bits then differ",
+        "a function of masked elements may be computed for all, and a Gemm or an Einsum written by "
+        "MatMul, even if the last bits then differ",
     ),
     Option(
         "size_hint",

@@ -52,7 +52,7 @@ class Harm(NamedTuple):
     def of(cls, job: Job) -> Harm:
         """Return what is wrong with the result of a job.
 
-        >>> from onnx_scatterx.engine.device.violations import Violation
+        >>> from onnx_scatterx.engine.device import Violation
         >>> on_host = Violation("y", "Where", "g", "npu takes no Where", on_host=True)
         >>> Harm.of(Job(ir.from_onnx_text('<ir_version: 8> g () => () {}'), violations=(on_host,)))
         Harm(refused=0, violations=1)

@@ -53,7 +53,12 @@ def profile_names() -> list[str]:
     >>> "qnn" in profile_names()
     True
     """
-    return sorted(path.stem for path in _PROFILES.glob("*.toml"))
+    return list(_profiles())
+
+
+@functools.cache
+def _profiles() -> tuple[str, ...]:
+    return tuple(sorted(path.stem for path in _PROFILES.glob("*.toml")))
 
 
 def target_of(target: AnyTarget) -> Target:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from typing import Literal
 
 import onnx_ir as ir
 
@@ -54,7 +55,7 @@ class OperatorLimits:
     computed: bool = True  # bounds, amounts and shapes that are not constants
     negative: bool = True  # indices, steps of a Slice, or dividends of a Mod, that may be negative
     constant: bool = True  # indices that are constants
-    axes_input: bool = True  # axes as an input: before, they were an attribute
+    axes_input: bool | Literal["all"] = True  # axes as an input, or one that leaves no axis
     native: bool | frozenset[str] = True
     most: int | None = None  # of a TopK: how many elements it finds
     written: frozenset[str] = frozenset()  # attributes that must be written, whatever their default
@@ -62,15 +63,38 @@ class OperatorLimits:
     zeros: frozenset[str] = frozenset()  # element types of which constants among the data must be 0
     computed_data: bool = True  # a first input that is not a constant
     data_rank: int | None = None  # the dims of the first input: neither fewer nor more
+    within: frozenset[str] = frozenset()  # only as a node of one of these patterns, such as Gelu
+    equations: frozenset[str] | None = None  # of an Einsum: only these, by whichever letters
     inner: bool = True  # a TensorScatter that is not from an input of the model to an output of it
     slow: bool | SlowUse = False
     refused: tuple[RefusedUse, ...] = ()
+
+    def narrowed(self, types: frozenset[str] | None, no_types: frozenset[str]) -> OperatorLimits:
+        """Return these limits for a target that has these types only, and none of those.
+
+        >>> limits = OperatorLimits(types=frozenset({"float", "int64"}))
+        >>> limits.narrowed(frozenset({"float", "bool"}), frozenset()).types
+        frozenset({'float'})
+        """
+        if types is not None and self.types is not None:
+            types &= self.types
+        both = self.types if types is None else types
+        return dataclasses.replace(self, types=both, no_types=self.no_types | no_types)
 
     def takes_type(self, dtype: ir.DataType) -> bool:
         """Return whether data of an element type is taken."""
         name = dtype.name.lower()
         allowed = name not in self.no_types and (self.types is None or name in self.types)
         return allowed and self.is_native(dtype)
+
+    def takes_equation(self, equation: str) -> bool:
+        """Return whether an equation of an Einsum is taken: other letters mean the same.
+
+        >>> limits = OperatorLimits(equations=frozenset({"bij,bjk->bik"}))
+        >>> limits.takes_equation("xab, xbc -> xac"), limits.takes_equation("bij,bkj->bik")
+        (True, False)
+        """
+        return self.equations is None or _renamed(equation) in map(_renamed, self.equations)
 
     def is_native(self, dtype: ir.DataType | None) -> bool:
         """Return whether the operator runs on the device itself, as far as types say."""
@@ -85,6 +109,13 @@ class OperatorLimits:
         True
         """
         return self.slow if isinstance(self.slow, bool) else self.slow.has(dtype, reduction)
+
+
+def _renamed(equation: str) -> str:
+    """Return an equation with the letters a, b, ... in the order in which they come."""
+    text = "".join(equation.split())
+    letters = dict.fromkeys(letter for letter in text if letter.isalpha())
+    return text.translate({ord(old): ord("a") + i for i, old in enumerate(letters)})
 
 
 NO_LIMITS = OperatorLimits()

@@ -14,11 +14,14 @@
     operators = ["Add", "Concat", ...]     # or all those that it has
     misread = ["Mod"]                      # not refused where it lacks these, but wrong
     tensor_scatter = false                 # whether it has TensorScatter (operator set 24)
+    no_types = ["int64"]                   # element types that it lacks, whatever the operator;
+                                           # or types = [...]: only these
     max_rank = 5                           # the most dims of a tensor
     max_opset = 19                         # the newest operator set that it reads
     static_only = true                     # all sizes must be numbers
     onnxruntime = false                    # its compiler reads the file; true, the default: ONNX
                                            # Runtime loads it, and hands nodes to the chip
+    one_file = true                        # it reads no weights beside the file
     dense = true                           # forms whose work is data times indices are allowed
     dense_limit = 16777216                 # up to so many elements of one tensor; inf: any number
     work_limit = 16                        # how many times the work of chosen rows, for all rows
@@ -44,7 +47,11 @@
     negative = false                       # no indices, steps or dividends that may be negative
     constant = false                       # no indices that are constants
     [limits.ReduceMax]
-    axes_input = false                     # axes as an attribute only, as in operator set 17
+    axes_input = false                     # axes as an attribute only; "all": or of all axes
+    [limits.Erf]
+    within = ["Gelu"]                      # only as a node of this pattern
+    [limits.Einsum]
+    equations = ["bij,bjk->bik"]           # these only, by whichever letters
     [limits.TopK]
     most = 3839                            # how many elements it finds
     [limits.OneHot]
@@ -83,12 +90,12 @@ from onnx_scatterx.targets.faults import Fault
 from onnx_scatterx.targets.limits import NO_LIMITS, OperatorLimits, SlowUse
 from onnx_scatterx.targets.profile_checks import check_profile
 from onnx_scatterx.targets.refused_use import RefusedUse
-from onnx_scatterx.targets.target import Target
+from onnx_scatterx.targets.target import NEW, Target
 
 DENSE_LIMIT = 1 << 24  # elements, if a profile allows dense forms without a limit
 _COPIED = (
     *("name", "description", "source", "version", "date", "checked"),
-    *("max_rank", "max_opset", "static_only", "onnxruntime"),
+    *("max_rank", "max_opset", "static_only", "onnxruntime", "one_file"),
 )
 
 Find: TypeAlias = "Callable[[str], Target]"
@@ -130,8 +137,9 @@ def target_from(
     changes: dict[str, Any] = {key: content[key] for key in _COPIED if key in content}
     if "operators" in content:
         changes |= {"operators": frozenset(content["operators"]), "avoid": frozenset()}
-    if "misread" in content:
-        changes["misread"] = frozenset(content["misread"])
+    for key in ("misread", "types", "no_types"):
+        if key in content:
+            changes[key] = frozenset(content[key])
     if "faults" in content:
         changes["faults"] = tuple(Fault(**fault) for fault in content["faults"])
     if "avoid" in content:
@@ -143,7 +151,7 @@ def target_from(
     if "base" in content and "extends" in content:
         base = _base(content["base"], bases)
         target = dataclasses.replace(target, extra=base.extra, prefers_scatter=base.prefers_scatter)
-    extra = target.extra - {"TensorScatter"}
+    extra = (target.extra - {"TensorScatter"}) | (more & NEW)
     if content.get("tensor_scatter", "TensorScatter" in target.extra):
         extra |= {"TensorScatter"}
     limits = dict(target.limits)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import math
 import re
@@ -41,11 +42,14 @@ PROFILE_KEYS: dict[str, type] = {
     "avoid": list,
     "operators": list,
     "misread": list,
+    "types": list,
+    "no_types": list,
     "tensor_scatter": bool,
     "max_rank": int,
     "max_opset": int,
     "static_only": bool,
     "onnxruntime": bool,
+    "one_file": bool,
     "dense": bool,
     "dense_limit": int,
     "work_limit": int,
@@ -53,31 +57,27 @@ PROFILE_KEYS: dict[str, type] = {
     "limits": dict,
 }
 _LISTS = ("add", "remove", "avoid", "operators", "misread")
-_LIMITS: dict[str, type] = {
-    name: list
-    if name.endswith(("types", "reductions", "written", "refused", "zeros"))
-    else int
-    if name in ("max_rank", "most", "data_rank")
-    else bool
-    for name in KEYS
-}
+
+
+def _kinds(fields: Mapping[str, dataclasses.Field[Any]]) -> dict[str, type]:
+    """Return what stands in TOML for each field, as its annotation begins: else it is a list."""
+    kinds = {"bool": bool, "int": int, "tuple[tuple[str": dict}
+    return {
+        name: next((kind for word, kind in kinds.items() if str(f.type).startswith(word)), list)
+        for name, f in fields.items()
+    }
+
+
+_LIMITS = _kinds(KEYS)
 _SLOW = {"types": list, "reductions": list}
-_REFUSED: dict[str, type] = {
-    name: dict
-    if name in ("attributes", "rank_of")
-    else bool
-    if name in ("scalars", "uneven", "last", "zeros")
-    else int
-    if name == "axes"
-    else list
-    for name in REFUSED_KEYS
-}
+_REFUSED = _kinds(REFUSED_KEYS)
 _NUMBERS = ("ranks", "steps", "columns")
 _LEAST = {
     **dict.fromkeys(("axes", "max_rank", "dense_limit", "work_limit", "most"), 1),
     "data_rank": 0,
     "max_opset": 9,
 }
+_EQUATION = re.compile(r"[A-Za-z]*(,[A-Za-z]*)*->[A-Za-z]*")
 _REDUCTIONS = ("none", "add", "mul", "min", "max")
 _TYPES = {t.name.lower(): t for t in ir.DataType if t != ir.DataType.UNDEFINED}
 
@@ -99,6 +99,8 @@ def check_profile(content: Mapping[str, Any]) -> None:
             raise ScatterXError(f"{key} changes the profile that this one extends; say extends too")
     for op_type in sorted({*content.get("add", [])}.intersection(content.get("remove", []))):
         raise ScatterXError(f"add and remove both have {op_type}; say which is meant")
+    for key in ("types", "no_types"):
+        _check_types(content.get(key, []), key)
     _check_faults(content.get("faults", []))
     for op_type, limits in content.get("limits", {}).items():
         _check_operators([op_type], "limits")
@@ -113,6 +115,11 @@ def check_profile(content: Mapping[str, Any]) -> None:
         what = f"an attribute of {op_type} with a default"
         for key in ("written", "unwritten"):
             _check_names(limits.get(key, []), f"limits.{op_type}.{key}", defaults, what)
+        _check_names(limits.get("within", []), f"limits.{op_type}.within", ("Gelu",), "a pattern")
+        for equation in limits.get("equations", []):
+            if not isinstance(equation, str) or not _EQUATION.fullmatch(equation):
+                shown = reprlib.repr(equation)
+                raise ScatterXError(f"limits.{op_type}.equations has {shown}, not an equation")
         _check_reductions(limits.get("reductions", []), f"limits.{op_type}.reductions")
         slow = limits.get("slow")
         if isinstance(slow, dict):
@@ -188,9 +195,9 @@ def _check(content: Mapping[str, Any], kinds: Mapping[str, type], prefix: str) -
         if key not in kinds:
             shown = reprlib.repr(prefix + key)
             if not prefix and key in _LIMITS:
-                names = ("types", "no_types") if key in ("types", "no_types") else (key,)
-                there = " or ".join(f"limits.OPERATOR.{name}" for name in names)
-                raise ScatterXError(f"unknown key {shown}; an operator has it: {there}")
+                raise ScatterXError(
+                    f"unknown key {shown}; an operator has it: limits.OPERATOR.{key}"
+                )
             near = did_you_mean(key, kinds)
             known = near or f"; there may be {', '.join(kinds)}"
             raise ScatterXError(f"unknown key {shown}{known}")
@@ -198,6 +205,8 @@ def _check(content: Mapping[str, Any], kinds: Mapping[str, type], prefix: str) -
         if key == "steps" and isinstance(value, list) and _are_steps(value):
             continue
         if (key, type(value)) in (("native", list), ("slow", dict)):
+            continue
+        if (key, value) == ("axes_input", "all"):
             continue
         if key in ("dense_limit", "work_limit") and value == math.inf:
             continue

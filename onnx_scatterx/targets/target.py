@@ -43,6 +43,8 @@ class Target:
     extra: frozenset[str] = frozenset()  # those of ``NEW`` that it has
     limits: Mapping[str, OperatorLimits] = field(default_factory=dict, hash=False)
     """The uses that it does not take of an operator that it has, by the operator's name."""
+    types: frozenset[str] | None = None  # the only element types, in lower case; None: every one
+    no_types: frozenset[str] = frozenset()  # element types that it lacks
     max_rank: int | None = None  # the most dims of a tensor
     max_opset: int | None = None  # the newest operator set that it reads
     static_only: bool = False  # all sizes must be numbers
@@ -61,6 +63,8 @@ class Target:
     """
     onnxruntime: bool = True
     """Whether ONNX Runtime runs the model, itself or by an execution provider."""
+    one_file: bool = False
+    """Whether its compiler reads no weights beside the file, so that they are written into it."""
     prefers_scatter: bool = False  # rules that read all of the data apply only if named
     is_timed: bool = False  # plans are compared by their run time
     given_as: str = field(default="", compare=False, repr=False)
@@ -79,7 +83,7 @@ class Target:
 
         ``ScatterX`` is named without its domain, as the operators of the default domain are.
         """
-        limits = self.limits_of(op_type)
+        limits = self.limits.get(op_type, NO_LIMITS)
         if op_type in self.avoid or not limits.native or limits.slow is True:
             return False
         if not limits.computed_data and not of_constant:
@@ -100,8 +104,22 @@ class Target:
         return not self.has(op_type) or self.limits_of(op_type).is_slow(dtype, reduction)
 
     def limits_of(self, op_type: str) -> OperatorLimits:
-        """Return the limits of an operator."""
-        return self.limits.get(op_type, NO_LIMITS)
+        """Return the limits of an operator: it takes the types that both lists allow.
+
+        Constant computes nothing, and its number may be a size or an index.
+
+        >>> npu = Target("npu", no_types=frozenset({"int64"}))
+        >>> npu.limits_of("Add").no_types, npu.limits_of("Constant").no_types
+        (frozenset({'int64'}), frozenset())
+        """
+        limits = self.limits.get(op_type, NO_LIMITS)
+        if op_type == "Constant" or (self.types is None and not self.no_types):
+            return limits
+        return limits.narrowed(self.types, self.no_types)
+
+    def has_type(self, dtype: ir.DataType) -> bool:
+        """Return whether any operator may have an element type."""
+        return NO_LIMITS.narrowed(self.types, self.no_types).takes_type(dtype)
 
     def opsets(self) -> Iterator[int]:
         """Yield the operator sets to which a model may be lowered, the best first.
@@ -111,7 +129,9 @@ class Target:
         [17, 19]
         """
         newest = onnx.defs.onnx_opset_version() if self.max_opset is None else self.max_opset
-        named = {op_type for op_type, limits in self.limits.items() if not limits.axes_input}
+        named = {
+            op_type for op_type, limits in self.limits.items() if limits.axes_input is not True
+        }
         spelled = {_last_with_axes(op_type, newest) for op_type in named}
         yield from sorted({*spelled, *(() if self.max_opset is None else (newest,))})
 
@@ -157,7 +177,9 @@ class Target:
             host,
             operators=None,
             avoid=frozenset(op for op in self.misread if not host.has(op)),
-            limits={op: limit for op, limit in host.limits.items() if op in self.misread | NEW},
+            limits={op: host.limits_of(op) for op in host.limits if op in self.misread | NEW},
+            types=None,
+            no_types=frozenset(),
             max_rank=None if self.onnxruntime else self.max_rank,
             static_only=False,
         )
@@ -192,8 +214,9 @@ class Target:
     @property
     def is_limited(self) -> bool:
         """Whether there are nodes or operator sets that it does not take."""
-        bounds = self.operators, self.max_rank, self.max_opset
-        return bool(self.avoid or self.limits) or any(x is not None for x in bounds)
+        bounds = self.operators, self.types, self.max_rank, self.max_opset
+        less = self.avoid or self.limits or self.no_types
+        return bool(less) or any(x is not None for x in bounds)
 
     @property
     def has_profile(self) -> bool:

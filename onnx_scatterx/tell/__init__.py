@@ -16,7 +16,6 @@ from onnx_scatterx.faces import face
 
 if TYPE_CHECKING:
     from onnx_scatterx.tell.advice.change import Command as Command
-    from onnx_scatterx.tell.builder import NodeRecord as NodeRecord
     from onnx_scatterx.tell.explanation import advised as advised
     from onnx_scatterx.tell.explanation import explain as explain
     from onnx_scatterx.tell.explanation import explanations as explanations
@@ -45,7 +44,6 @@ else:
         __name__,
         {
             "advice.change": "Command",
-            "builder": "NodeRecord",
             "explanation": "advised explain explanations",
             "extraction.cutting": "extract",
             "inquiry": "Inquiry ModelT optimized",

@@ -258,8 +258,16 @@ def _explained(
     with own_budget():  # without the canonical form, no steps go into proofs
         answer, *rest = described or parts(replace(record, in_theory=None), theory=theory)
     code = ("code", _code(record.entry) if where else [])
-    sections = (answer, ("next", [] if advice is None else advice.way_lines()), *rest, code)
+    sections = (answer, ("next", _next(advice)), *rest, code)
     return Explanation(record.entry, tuple((label, tuple(text)) for label, text in sections))
+
+
+def _next(advice: Advice | None) -> list[str]:
+    """Return the commands; if there are none, first the reason with sizes that were tried."""
+    if advice is None:
+        return []
+    why = [advice.why] if advice.at_sizes and not advice.ways else []
+    return [*why, *advice.way_lines()]
 
 
 def _code(entry: Entry) -> list[str]:

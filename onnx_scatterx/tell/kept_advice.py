@@ -46,7 +46,8 @@ class Advice:
     that the command removes nodes for which other advice has a command, too. ``instead`` is what to
     write in the module, for those who cannot do what the commands ask for. ``is_fatal`` says that
     the model runs on no input, so that no command helps. ``untried`` are changes that were not
-    tried, if the advice is about these.
+    tried, if the advice is about these. ``at_sizes`` says that ``why`` is so with sizes that the
+    user did not give.
     """
 
     nodes: tuple[str, ...]
@@ -61,6 +62,7 @@ class Advice:
     instead: str = ""
     is_fatal: bool = False
     untried: tuple[str, ...] = ()
+    at_sizes: bool = False
 
     @classmethod
     def about_untried(cls, changes: Sequence[str]) -> Advice:

@@ -67,9 +67,7 @@ def lacked_lines(report: Report) -> list[str]:
     if is_fatal or (report.left is None and report.to_fix):
         return []
     left = report.violations if report.left is None else report.left
-    start = f"{report.target} takes no "
-    uses = [v.why.removeprefix(start) for v in left if v.why.startswith(start) and not v.is_taken]
-    lacked = dict.fromkeys(use for use in uses if " " not in use)
+    lacked = dict.fromkeys(v.lacked for v in left if v.lacked is not None)
     return [_added([*lacked], report.target, report.target_text or report.target)] if lacked else []
 
 

@@ -18,7 +18,7 @@ from onnx_scatterx.tell.kept_advice import Advice, counted
 from onnx_scatterx.tell.outcome import outcome
 from onnx_scatterx.tell.refused import is_error, refused_lines
 from onnx_scatterx.tell.rendering import ShownInTables
-from onnx_scatterx.text import as_json, plain_fields, visible
+from onnx_scatterx.text import LastBit, as_json, plain_fields, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +35,14 @@ _NODES = 10  # by which a result may be longer before it is said
 NEEDS = "ScatterX needs functions or the library"
 OTHERWISE = "`--target standard` for other runtimes"
 """What a ScatterX node means for those who run the model elsewhere, and what they can do."""
+
+OTHER_BITS = (
+    ("defined", "written as ONNX defines them", LastBit.DEFINED),
+    ("other_kernels", "ONNX Runtime has another kernel in that operator set", LastBit.KERNEL),
+    ("zeros", "written without a Where", None),
+    ("packed", "ONNX Runtime packs an operand that is a constant now", LastBit.PACKED),
+)
+"""The fields of nodes that may give other bits, and why: other last bits, or another sign of 0."""
 
 
 @dataclass(frozen=True)
@@ -129,10 +137,7 @@ class Report(ShownInTables):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
-        behind = (
-            "violations violations_if_kept at_load opset_kept opset_lowered defined other_kernels"
-        )
-        behind += " zeros packed"
+        nodes = " ".join(name for name, _, _ in OTHER_BITS)
         return {
             "schema": SCHEMA,
             "target": ", ".join(filter(None, (self.target, self.target_keys))),
@@ -142,7 +147,8 @@ class Report(ShownInTables):
             **(plain_fields(self, "gathers gathers_removed") if self.with_gathers else {}),
             "nodes": {"before": self.nodes_before, "after": self.nodes_after},
             "ops": {"before": dict(self.ops_before), "after": dict(self.ops_after)},
-            **plain_fields(self, f"assumptions {behind} needs_runtime"),
+            **plain_fields(self, "assumptions violations violations_if_kept at_load"),
+            **plain_fields(self, f"opset_kept opset_lowered {nodes} needs_runtime"),
             "fixed": dict(self.fixed),
             "cache_pairs": dict(self.cache_pairs),
             **plain_fields(self, "to_fix advice"),
@@ -227,18 +233,10 @@ class Report(ShownInTables):
         if self.opset_lowered is not None:
             verb = "would be lowered" if self.planned else "lowered"
             lines = [f"{verb} to operator set {self.opset_lowered}, as {self.target} needs it"]
-        if self.defined:
-            what = "written as ONNX defines them, so last bits may differ"
-            lines.append(counted(what, [visible(name) for name in self.defined]))
-        if self.other_kernels:
-            what = "ONNX Runtime has another kernel in that operator set, so last bits may differ"
-            lines.append(counted(what, [visible(name) for name in self.other_kernels]))
-        if self.zeros:
-            what = "written without a Where, so the sign of a zero may differ"
-            lines.append(counted(what, [visible(name) for name in self.zeros]))
-        if self.packed:
-            what = "ONNX Runtime packs an operand that is a constant now, so last bits may differ"
-            lines.append(counted(what, [visible(name) for name in self.packed]))
+        for name, why, last_bit in OTHER_BITS:
+            if nodes := [visible(node) for node in getattr(self, name)]:
+                bits = "the sign of a zero" if last_bit is None else "last bits"
+                lines.append(counted(f"{why}, so {bits} may differ", nodes))
         if self.needs_runtime is not None:
             lines.append(f"needs ONNX Runtime {self.needs_runtime} or newer")
         return lines
@@ -280,7 +278,7 @@ class Report(ShownInTables):
 
     def first_step(self) -> tuple[str, str]:
         """Return the command to run first, or else "", and what to do in words."""
-        from onnx_scatterx.tell.page import to_do
+        from onnx_scatterx.tell.to_do import to_do
 
         first = next(iter(to_do(self)), None)
         return ("", "") if first is None else (first.command, first.condition or first.why)

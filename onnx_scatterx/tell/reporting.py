@@ -16,9 +16,9 @@ from onnx_scatterx.pipeline import command_budget, run, tried
 from onnx_scatterx.processes import raised_gc_threshold
 from onnx_scatterx.tell.builder import NodeRecord, records_of, report_of, told_records
 from onnx_scatterx.tell.lost_sums import note_lost_sums
-from onnx_scatterx.tell.report import Report
+from onnx_scatterx.tell.report import OTHER_BITS, Report
 from onnx_scatterx.tell.sections import with_details
-from onnx_scatterx.text import LastBit, note_reasons, visible
+from onnx_scatterx.text import note_reasons, visible
 
 
 @raised_gc_threshold()
@@ -43,9 +43,7 @@ def optimize_ir(
         records = with_details(told_records(job, records_of(job)), job.wiring)
         report = report_of(job, records, done.before, done.after)
     told = {why for record in records for why in record.entry.in_onnxruntime}
-    told |= {str(LastBit.DEFINED)} if job.lowered.defined else set()
-    told |= {str(LastBit.KERNEL)} if job.lowered.other_kernels else set()
-    told |= {str(LastBit.PACKED)} if job.lowered.packed else set()
+    told |= {str(bit) for name, _, bit in OTHER_BITS if bit and getattr(job.lowered, name)}
     note_reasons(model.metadata_props, told)
     open_names = [n for _, names in open_sizes(model) for n in names]
     wanted = fix_template(model, equalities(job.assumed)) if settings.target.static_only else ""

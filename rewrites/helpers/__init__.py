@@ -1,1 +1,1 @@
-"""What several rules share."""
+"""What several rules share, beside the rows that masks choose (``rows``)."""

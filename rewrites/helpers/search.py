@@ -33,12 +33,12 @@ from onnx_scatterx.engine.rules import (
     term,
 )
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
-from onnx_scatterx.rewrites.helpers.chosen_rows import chosen_rows
 from onnx_scatterx.rewrites.helpers.update_positions import (
     UpdatePositions,
     index_tensor,
     positions_of,
 )
+from onnx_scatterx.rewrites.rows import chosen_rows
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from onnx_scatterx.engine.rules import (
     term,
 )
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement
-from onnx_scatterx.rewrites.helpers.chosen_rows import ChosenRows
+from onnx_scatterx.rewrites.rows import ChosenRows
 
 _INT64 = ir.DataType.INT64
 _LISTED = 1 << 12  # elements of an index that is made a constant

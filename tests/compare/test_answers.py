@@ -12,8 +12,9 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.compare.array_diff import ArrayDifference
+from onnx_scatterx.compare.draws.draw import Draw
 from onnx_scatterx.compare.proving import Promises, judged
-from onnx_scatterx.compare.result import Difference, Draw, Verification
+from onnx_scatterx.compare.result import Difference, Verification
 from onnx_scatterx.doors.batch.summary import ModelOutcome
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.proof import proof

@@ -16,8 +16,9 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.compare.array_diff import Tolerance
+from onnx_scatterx.compare.draws.draw import Draw
 from onnx_scatterx.compare.equality import Equality
-from onnx_scatterx.compare.result import Draw, Verification
+from onnx_scatterx.compare.result import Verification
 from onnx_scatterx.compare.session_pair import SessionPair
 from onnx_scatterx.compare.verifying import verify
 from onnx_scatterx.errors import ModelError, ScatterXError, VerifyError

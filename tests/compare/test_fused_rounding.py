@@ -11,9 +11,10 @@ import onnx
 import pytest
 
 from onnx_scatterx import verify
+from onnx_scatterx.compare.draws.draw import Draw
 from onnx_scatterx.compare.equality import Equality
 from onnx_scatterx.compare.fused_rounding import is_rounding, roundings
-from onnx_scatterx.compare.result import Draw, Verification
+from onnx_scatterx.compare.result import Verification
 from onnx_scatterx.compare.session_pair import SessionPair
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.files.io import load

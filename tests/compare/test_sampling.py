@@ -8,11 +8,11 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx.assumptions.assumption import Assumption
-from onnx_scatterx.compare.input_constraints import input_constraints
+from onnx_scatterx.compare.draws.landmarks import Aims
+from onnx_scatterx.compare.draws.sampler import FLAVOURS, InputSampler
+from onnx_scatterx.compare.draws.sizes import SizeSearch, SizeSymbol
+from onnx_scatterx.compare.draws.uses import uses_of
 from onnx_scatterx.compare.interface import Input, Interface
-from onnx_scatterx.compare.landmarks import Aims
-from onnx_scatterx.compare.sampler import FLAVOURS, InputSampler
-from onnx_scatterx.compare.sizes import SizeSearch, SizeSymbol
 from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.fitting.inference import inferred
 
@@ -89,10 +89,10 @@ def test_equal_sizes_are_made_different_one_by_one() -> None:
 
 def drawn(graph: str, name: str, sizes: dict[str, int], count: int = 60) -> list[np.ndarray]:
     model = ir.from_proto(onnx.parser.parse_model(HEAD + graph))
-    constraints = input_constraints(inferred(model))
+    uses = uses_of(inferred(model))
     source = next(i for i in Interface.of(model).inputs if i.name == name)
     rng = np.random.default_rng(0)
-    sampler = InputSampler(source, constraints[name])
+    sampler = InputSampler(source, uses[name].bounds)
     return [sampler.draw(rng, sizes, FLAVOURS[k % len(FLAVOURS)]) for k in range(count)]
 
 

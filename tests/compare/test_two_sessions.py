@@ -10,12 +10,12 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.compare import sample_source
+from onnx_scatterx.compare.draws import stream
+from onnx_scatterx.compare.draws.draw import Draw
+from onnx_scatterx.compare.draws.how_many import FEW
 from onnx_scatterx.compare.light_model import lighten
-from onnx_scatterx.compare.result import Draw
 from onnx_scatterx.compare.verifying import verify
 from onnx_scatterx.compare.waiting_draws import Waiting, WaitingDraws, digest
-from onnx_scatterx.compare.work import FEW
 from onnx_scatterx.files.io import load
 from onnx_scatterx.processes.child import NoReply
 from onnx_scatterx.runtime import worker_client
@@ -71,7 +71,7 @@ def test_large_models_with_other_bits_are_tried_once(monkeypatch: pytest.MonkeyP
     model = parse(PAIRS["the same"][0])
     for few, tried in ((4, 1), (FEW + 1, FEW + 1)):
         fused.clear()
-        monkeypatch.setattr(sample_source, "draws_for", lambda *_, few=few: few)
+        monkeypatch.setattr(stream, "draws_for", lambda *_, few=few: few)
         found = verify(model, model)
         assert found.accepted == few
         compared = found.compared["default_options"]

@@ -6,9 +6,9 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.compare.refusals import Farthest, Refusals, numbers_in
+from onnx_scatterx.compare.draws.how_many import LEAST_DRAWS, draws_for, steps
+from onnx_scatterx.compare.draws.refusals import Farthest, Refusals, numbers_in
 from onnx_scatterx.compare.verifying import verify
-from onnx_scatterx.compare.work import LEAST_DRAWS, draws_for, steps
 from tests.compare.first_difference import parse
 
 pytestmark = pytest.mark.sampled(3)

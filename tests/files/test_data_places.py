@@ -15,8 +15,8 @@ from onnx_scatterx.errors import ModelError
 from onnx_scatterx.files.data import ir_tensors
 from onnx_scatterx.files.io import load
 from onnx_scatterx.files.saving import save
-from tests.files.external_data import with_index
 from tests.helpers.commands import error_of
+from tests.helpers.external_data import with_index
 from tests.helpers.native_support import since
 from tests.helpers.support import run
 

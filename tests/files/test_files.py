@@ -15,8 +15,8 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
-from tests.files.external_data import with_index
 from tests.helpers.commands import NEG, error_of, saved
+from tests.helpers.external_data import with_index
 from tests.helpers.support import parse
 
 pytestmark = pytest.mark.sampled(2)

@@ -14,6 +14,8 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.compare.accepted_draws import valid_draws
 from onnx_scatterx.doors.bound_cache import cache_pairs
+from onnx_scatterx.doors.cli import main
+from tests.helpers.external_data import with_weights
 from tests.helpers.support import parse
 
 ROW = """g (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)
@@ -115,6 +117,31 @@ def test_external_data_are_found_by_where_a_result_came_from(
     out = onnx_scatterx.session(result, library=False).run(None, FEED)[0]
     assert out.tolist() == [[0, 1], [0, 0], [4, 5], [6, 7]]
     assert onnx_scatterx.run_model(again, FEED, library=False)["z"].tolist() == out.tolist()
+
+
+@pytest.mark.parametrize("keys", ["", ", one_file = true"])
+def test_weights_are_written_into_the_file_if_the_target_wants_one(
+    keys: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By the function, the command, and for each of several models; not if they are to be apart."""
+    source, target = with_weights(tmp_path / "in", 400), f"standard{keys}"
+    (tmp_path / "a").mkdir()
+    result = onnx_scatterx.optimize(source, target=target)
+    result.save(tmp_path / "a" / "m.onnx")
+    several = tmp_path / "c"
+    for rest in ([str(source), "-o", str(tmp_path / "b" / "m.onnx")],
+                 [str(source.parent), "-o", str(several)]):  # fmt: skip
+        Path(rest[-1]).parent.mkdir(exist_ok=True)
+        assert main(["optimize", "--target", target, *rest]) == 0
+    written = [tmp_path / "a" / "m.onnx", tmp_path / "b" / "m.onnx", several / source.name]
+    for path in written:
+        assert (path.parent / "weights" / "w.bin").exists() == (keys == "")
+        (weights,) = onnx.load(path).graph.initializer
+        assert onnx.numpy_helper.to_array(weights).tolist() == list(range(400))
+    if keys:
+        result.save(tmp_path / "apart.onnx", external_data=True)
+        tensor = onnx.load(tmp_path / "apart.onnx", load_external_data=False).graph.initializer[0]
+        assert tensor.data_location == onnx.TensorProto.EXTERNAL
 
 
 @pytest.mark.filterwarnings("ignore")  # of torch's exporter

@@ -12,8 +12,8 @@ from onnx_scatterx.errors import ModelError
 from onnx_scatterx.files.data import to_proto
 from onnx_scatterx.files.io import load, open_model
 from onnx_scatterx.files.saving import save
-from tests.files.external_data import weight, with_weights
-from tests.files.small_models import negation, parse
+from tests.helpers.external_data import weight, with_weights
+from tests.helpers.small_models import negation, parse
 
 
 @pytest.mark.parametrize("name", ["m.onnx", "m.onnxtxt", "m.textproto", "m.json"])

@@ -14,7 +14,7 @@ from onnx_scatterx.files.io import read
 from onnx_scatterx.files.mapped import varint
 from onnx_scatterx.files.parse import parsed_file
 from onnx_scatterx.files.saving import save
-from tests.files.small_models import negation
+from tests.helpers.small_models import negation
 
 MODELS = sorted(Path("models").glob("*.onnx"))
 

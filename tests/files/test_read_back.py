@@ -19,8 +19,8 @@ from onnx_scatterx.files import saving as model_save
 from onnx_scatterx.files.io import load
 from onnx_scatterx.files.parse import difference
 from onnx_scatterx.files.saving import save
-from tests.files.external_data import weight, with_weights
-from tests.files.small_models import negation
+from tests.helpers.external_data import weight, with_weights
+from tests.helpers.small_models import negation
 
 
 def spoilt(content: bytes) -> bytes:

@@ -13,8 +13,8 @@ from onnx_scatterx.errors import ModelError
 from onnx_scatterx.files import saving as model_save
 from onnx_scatterx.files.io import load
 from onnx_scatterx.files.saving import save
-from tests.files.external_data import weight, with_weights
-from tests.files.small_models import negation
+from tests.helpers.external_data import weight, with_weights
+from tests.helpers.small_models import negation
 
 
 def test_saving_beside_the_source_leaves_the_data(tmp_path: Path) -> None:

@@ -116,10 +116,51 @@ def test_a_mask_beside_one_of_which_all_is_true(text: str, ands: int, tmp_path: 
     assert_same(model, made, feeds(model))
 
 
+@pytest.mark.parametrize(
+    ("shape", "text", "group", "nodes"),
+    [
+        ("1, 4, 5, 64", "a = Reshape (n, [2, 4, 5, 32]) b = Transpose <perm = [0, 3, 1, 2]> (a)"
+         " y = Conv <group = 32, pads = [1, 1, 1, 1]> (b, w)", "64", "Transpose Reshape Conv"),
+        ("2, 80, 1, 2", "a = Reshape (n, [10, 16, 1, 2]) y = Conv <group = 16> (a, w, c)", "160",
+         "Reshape Conv"),
+        ("2, 5, 8, 8", "b = Transpose <perm = [0, 2, 1, 3]> (n) y = Conv <group = 8> (b, w)", "8",
+         "Transpose Conv"),  # no Reshape makes the images
+        ("16, 2, 1, 3", "b = Transpose <perm = [1, 0, 2, 3]> (n) y = Conv <group = 16> (b, w)",
+         "16", "Transpose Conv"),
+        ("1, 32, 5, 8", "a = Reshape (n, [2, 16, 5, 8]) y = Conv (a, w)", "1", "Reshape Conv"),
+        ("1, 16, 5, 8", "a = Reshape (n, [2, 8, 5, 8]) y = Conv <group = 8> (a, w)", "8",
+         "Reshape Conv"),  # not a multiple of 16
+        ("1, 64, 9, 9", "y = Conv <group = 64, strides = [4, 4]> (n, w, c)", "32 32",
+         "Slice Conv Slice Conv Concat"),
+        ("1, 32, 9, 9", "y = Conv <group = 32, strides = [4, 4]> (n, w)", "32", "Conv"),
+        ("1, 64, 9, 9", "y = Conv <group = 64, strides = [2, 2]> (n, w)", "64", "Conv"),
+        ("1, 48, 9, 9", "y = Conv <group = 48, strides = [4, 4]> (n, w)", "48", "Conv"),
+    ],
+)  # fmt: skip
+def test_depthwise_convs(shape: str, text: str, group: str, nodes: str, tmp_path: Path) -> None:
+    """Weights that are not constants, and Convs of other kinds, stay as they are."""
+    channels = int(text.partition("group = ")[2].split(",")[0].split(">")[0] or 16)
+    within = 1 if "group" in text else 16
+    size = 3 if "strides" in text or "pads" in text else 1
+    model = parse(f"g (float[{shape}] n) => (float[A, B, C, D] y) {{ {text} }}")
+    rng = np.random.default_rng(0)
+    arrays = {"w": rng.standard_normal((channels, within, size, size), np.float32)}
+    arrays["c"] = rng.standard_normal(channels, np.float32)
+    for name, array in arrays.items():
+        if name in {n for node in model.graph.node for n in node.input}:
+            model.graph.initializer.append(onnx.numpy_helper.from_array(array, name))
+    made = onnx_scatterx.optimize(model, target=f"{TARGET}, static_only = true").model
+    convs = [node for node in made.graph.node if node.op_type == "Conv"]
+    groups = [a.i for node in convs for a in node.attribute if a.name == "group"]
+    assert groups == [*map(int, group.split())] or group == "1"
+    assert {node.op_type for node in made.graph.node} == set(nodes.split())
+    assert_same(model, made, feeds(model))
+
+
 def test_every_fault_names_a_version_and_its_switch() -> None:
     """Where the compiler has a switch, its refusal prints it."""
     faults = {t.name: t.faults for t in all_targets() if t.faults}
-    assert {fault.form for fault in faults["rknn"]} == set(FORMS)
+    assert {fault.form for own in faults.values() for fault in own} == set(FORMS)
     assert all(f.version == target_of(name).version for name, own in faults.items() for f in own)
     said = "W You can add disable_rules=['a_rule'] in rknn.config() to disable the error rule!"
     assert rknn._switch(said) == "the compiler says: rknn.config(disable_rules=['a_rule'])"

@@ -173,8 +173,7 @@ def test_a_target_that_reads_an_older_set() -> None:
 def test_gelu_is_kept_if_an_older_set_is_only_preferred() -> None:
     model = parse(
         """g (float[2,8] x) => (float[2,8] y) {
-            r = ReduceL2 (x, [1])
-            y = Add (Gelu (x), r) }""",
+            y = Add (Gelu (x), ReduceL2 (x, [1])) }""",
         opset=20,
     )
     result = onnx_scatterx.optimize(model, target="mnn")

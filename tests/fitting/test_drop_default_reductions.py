@@ -17,8 +17,7 @@ def test_default_reductions_are_left_out_of_scatters_that_stay() -> None:
     """In every graph, whatever else is done; other reductions are kept."""
     text = """g (float[4, 2] x, int64[3, 1] i, float[3, 2] u, bool c, int64[3, 2] j)
         => (float[4, 2] z) {
-        a = ScatterND <reduction = "none"> (x, i, u)
-        b = ScatterND <reduction = "add"> (a, i, u)
+        b = ScatterND <reduction = "add"> (ScatterND <reduction = "none"> (x, i, u), i, u)
         z = If (c) <
             then_branch = yes () => (float[4, 2] t) {
                 t = ScatterElements <axis = 0, reduction = "none"> (b, j, u) },

@@ -24,9 +24,9 @@ def test_a_step_of_64_bits_takes_the_same_elements(ends: str, step: int) -> None
 def test_a_shape_that_is_constant_is_followed_into_each_body() -> None:
     """As by ONNX Runtime, and not by ONNX, which knows the constants of the same graph alone."""
     model = ir.from_proto(
-        parse("""g (float[N] x, bool c) => (float[A, B] y) <int64[2] two = {2, -1}> {
-            y = If (c) <then_branch = t () => (float[A, B] p) { p = Reshape (x, two) },
-                        else_branch = e () => (float[A, B] q) { q = Reshape (x, two) }> }""")
+        parse("""g (float[N] x, bool c) => (float[A, B] y) {
+            y = If (c) <then_branch = t () => (float[A, B] p) { p = Reshape (x, [2, -1]) },
+                        else_branch = e () => (float[A, B] q) { q = Reshape (x, [2, -1]) }> }""")
     )
     shapes = [body.outputs[0].shape for body in graphs_of(inferred(model).graph[0])]
     assert [shape and shape[0] for shape in shapes] == [2, 2]

@@ -59,6 +59,13 @@ FLOAT = "c = Cast <to = 1> (s)  e = Div (c, k)"
 CASES: dict[str, tuple[str, Feed, dict[str, Any]]] = {
     "a reversed Range lost a scatter": (RANGE, {"x": X, "u": U, "z": X}, {}),
     "a Range from the end lost a scatter": (FROM_END, {"x": X, "u": U[:3], "z": X}, {}),
+    "a Range reads strings": (
+        """g (string[3,2] x, float[K] k) => (string[3,2] y) {
+            r = Range (0, Squeeze (Shape (k)), 1)
+            y = ScatterND (x, Unsqueeze (r, [-1]), Identity (Gather (x, r))) }""",
+        {"x": np.array([["a", "b"], ["c", "d"], ["e", "f"]], object), "k": f32([0, 0])},
+        {},
+    ),
     "an equal Range lost a scatter": (
         RANGE.replace("w = Gather (z, r)", "q = Range (s, end, step)  w = Gather (z, q)"),
         {"x": X, "u": U, "z": X},
@@ -125,6 +132,12 @@ def test_the_same_under_the_same_options(name: str) -> None:
     after = onnx_scatterx.optimize(model, target="standard", **options).model
     assert isinstance(after, onnx.ModelProto)
     compare(model, after, feed)
+
+
+@pytest.mark.parametrize("text", [RANGE, FROM_END])
+def test_nodes_stay_as_they_are_if_the_target_has_no_operator_between_them(text: str) -> None:
+    after = onnx_scatterx.optimize(parse(text), target="standard, avoid = ['Neg', 'Sub']").model
+    assert {"Range", "Gather"} <= {node.op_type for node in nodes(after)}
 
 
 def test_a_range_that_counts_from_the_start_needs_nothing() -> None:

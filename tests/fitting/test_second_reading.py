@@ -3,6 +3,7 @@
 import onnx_ir as ir
 import pytest
 
+from onnx_scatterx.engine.analysis.domain.call import Knowledge
 from onnx_scatterx.engine.analysis.interpreter import Interpreter
 from onnx_scatterx.engine.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.engine.passes.job import Job
@@ -77,3 +78,18 @@ def test_what_is_ruled_out_is_not_tested_again(monkeypatch: pytest.MonkeyPatch) 
     for node in model.graph:
         (value,) = node.outputs
         assert str(again.values[value].shape) == str(known.values[value].shape)
+
+
+def test_what_more_is_known_now_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    job, read = job_of(FOLDED), list[bool]()
+    (context,) = job.contexts()
+    job.outcome_of(context).gives_more = True
+    run = Interpreter.run
+
+    def noted(self: Interpreter) -> Knowledge:
+        read.append(self.distrust_dims)
+        return run(self)
+
+    monkeypatch.setattr(Interpreter, "run", noted)
+    assert fold_sizes(job)
+    assert read == [True]

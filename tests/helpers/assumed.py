@@ -7,8 +7,7 @@ import onnx
 
 import onnx_scatterx
 from onnx_scatterx.assumptions.clauses import read_clauses
-from onnx_scatterx.compare.interface import Interface
-from onnx_scatterx.compare.sample_source import SampleSource
+from onnx_scatterx.compare.draws.sample_source import SampleSource
 from onnx_scatterx.engine.plan.rule import RegionRule
 from onnx_scatterx.files.io import load
 from onnx_scatterx.rewrites import RULES
@@ -21,8 +20,7 @@ BOXES = [r.name for r in RULES if isinstance(r, RegionRule)] + ["mask"]
 
 def source_of(model: onnx.ModelProto, assume: Sequence[str]) -> SampleSource:
     """Return a source of inputs for which all assumptions are true."""
-    loaded = load(model)
-    return SampleSource.of(loaded, Interface.of(loaded), 0, read_clauses(assume), False)
+    return SampleSource.of(load(model), read_clauses(assume))
 
 
 def optimized(text: str, assume: Sequence[str], *, wanted: int = 8) -> Any:

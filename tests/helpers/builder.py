@@ -1,4 +1,7 @@
-"""A model that is being made: its nodes, inputs and constants, each with a new name."""
+"""A model that is being made: its nodes, inputs and constants, each with a new name.
+
+``tests/helpers/drawing`` draws what is made.
+"""
 
 import random
 from collections.abc import Sequence
@@ -42,7 +45,7 @@ class Builder:
         self.stored[name] = np.asarray(array).astype(dtype)
         return name
 
-    def given(self, dtype: str, dims: Dims, name: str = "") -> str:
+    def input(self, dtype: str, dims: Dims, name: str = "") -> str:
         """Return an input of the graph."""
         name = name or f"x{len(self.inputs)}"
         self.inputs[name] = dtype, dims

@@ -1,4 +1,7 @@
-"""Nodes on integers of whole types, as they are drawn, and what ONNX Runtime computes of them."""
+"""Nodes on integers of whole types, as they are drawn, and what ONNX Runtime computes of them.
+
+A case is the operands of one node, and no graph that grows.
+"""
 
 from collections.abc import Callable, Iterator
 from typing import Any

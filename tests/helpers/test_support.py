@@ -129,11 +129,10 @@ def test_agree_sees_types_shapes_and_signs() -> None:
 
 
 def test_scatters_are_counted_everywhere() -> None:
-    model = parse("""g (float[4,2] x, float[2,2] u, bool c) => (float[4,2] y)
-        <int64[2,1] i = {1, 2}> {
-            s = local.ScatterND (x, i, u)
+    model = parse("""g (float[4,2] x, float[2,2] u, bool c) => (float[4,2] y) {
+            s = local.ScatterND (x, [[1], [2]], u)
             y = If (c) <
-                then_branch = a () => (float[4,2] p) { p = ScatterND (s, i, u) },
+                then_branch = a () => (float[4,2] p) { p = ScatterND (s, [[1], [2]], u) },
                 else_branch = b () => (float[4,2] q) { q = Neg (s) }> }
         <domain: "local", opset_import: ["" : 18]>
         ScatterND (x, i, u) => (out) { out = ScatterND (x, i, u) }""")

@@ -13,8 +13,8 @@ import onnx
 import onnx_ir as ir
 
 import onnx_scatterx
-from onnx_scatterx.compare.interface import Interface, require_deterministic
-from onnx_scatterx.compare.sample_source import SampleSource
+from onnx_scatterx.compare.draws.sample_source import SampleSource
+from onnx_scatterx.compare.interface import require_deterministic
 from onnx_scatterx.errors import ScatterXError
 from tests.helpers.defined import are_defined, doubtful
 from tests.helpers.pair import Feed, Pair, describe, open_session, rejections
@@ -56,7 +56,7 @@ def feeds(model: onnx.ModelProto, seed: int, count: int) -> Iterator[Feed]:
     """Yield inputs, as many as can be drawn of so many tries."""
     read = ir.from_proto(model)
     require_deterministic(read, "the mutant")
-    source = SampleSource.of(read, Interface.of(read), seed, (), False)
+    source = SampleSource.of(read, seed=seed)
     for place in range(count):
         draw = source.draw(place)
         if draw is not None:

@@ -85,8 +85,9 @@ def test_a_value_of_another_type(option: str, value: Any, told: str) -> None:
 )
 def test_a_hint_on_a_size_that_is_not_there(call: Any) -> None:
     """Each function that takes the option checks it."""
-    model = parse("""g (float[N, 2] x, float[1, 2] y) => (float[N, 2] z)
-        <int64[1, 1] i = {1}> { z = ScatterND (x, i, y) }""")
+    model = parse(
+        """g (float[N, 2] x, float[1, 2] y) => (float[N, 2] z) { z = ScatterND (x, [[1]], y) }"""
+    )
     for hints in {"N": 8}, {}:
         call(model, target="ort-cpu", size_hint=hints)
     with pytest.raises(ScatterXError, match="the model has no size 'M'; it has N"):

@@ -10,8 +10,8 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.compare import verifying
+from onnx_scatterx.compare.draws.how_many import MOST_DRAWS
 from onnx_scatterx.compare.result import Verification
-from onnx_scatterx.compare.work import MOST_DRAWS
 from onnx_scatterx.errors import VerifyError
 from tests.helpers.support import parse
 

@@ -201,11 +201,9 @@ def test_a_device_needs_no_other(dim: str, interpretations: list[Interpreter]) -
 
 def test_a_constant_in_the_place_of_a_scatter_is_read(interpretations: list[Interpreter]) -> None:
     """Of the scatter only the shape was known, so the Equal was not known to be constant."""
-    model = parse("""g (float[4] x) => (float[4] y) <float[4] zeros = {0, 0, 0, 0},
-        int64[2, 1] at = {1, 2}, float[2] ones = {1, 1}, float one = {1}> {
-        written = ScatterND (zeros, at, ones)
-        mask = Equal (written, one)
-        y = Where (mask, x, zeros) }""")
+    model = parse("""g (float[4] x) => (float[4] y) <float[4] zeros = {0, 0, 0, 0}> {
+        written = ScatterND (zeros, [[1], [2]], float [1.0, 1.0])
+        y = Where (Equal (written, float 1.0), x, zeros) }""")
     result = onnx_scatterx.optimize(model, target="qnn")
     assert [node.op_type for node in result.model.graph.node] == ["Where"]
     assert len(interpretations) == 2

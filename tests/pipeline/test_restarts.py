@@ -9,7 +9,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx import Reason, Target
-from onnx_scatterx.engine.device.violations import Violation
+from onnx_scatterx.engine.device.violation import Violation
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.engine.passes.step import Pass

@@ -16,13 +16,14 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx import Reason, Report, Verification
 from onnx_scatterx.compare.array_diff import ArrayDifference, Kind, Tolerance
+from onnx_scatterx.compare.draws.draw import Draw
 from onnx_scatterx.compare.result import Answer as VerifyAnswer
-from onnx_scatterx.compare.result import Difference, Draw
+from onnx_scatterx.compare.result import Difference
 from onnx_scatterx.doors.batch.gate import Gate
 from onnx_scatterx.doors.batch.summary import ModelOutcome, Summary
 from onnx_scatterx.doors.cli.profile_draft import new_profile
 from onnx_scatterx.doors.cli.program import main
-from onnx_scatterx.engine.device.violations import Violation
+from onnx_scatterx.engine.device.violation import Violation
 from onnx_scatterx.lab.devices.adapter import Answer
 from onnx_scatterx.lab.devices.causes import Cause
 from onnx_scatterx.lab.devices.checking import Check, Verdict, judged
@@ -80,7 +81,10 @@ REPORT = Report(
     ops_after=Counter(Concat=2),
     gathers=tuple(GatherReport(**(ENTRY | {"action": action})) for action in Action),
     with_gathers=True,
-    violations=(Violation("n", "Erf", "main", "no Erf", on_host=True, slow=True),),
+    violations=(
+        Violation("n", "Erf", "main", "no Erf", on_host=True, slow=True),
+        Violation("n", "Erf", "main", "no Erf", lacked="Erf"),
+    ),
     violations_if_kept=3,
     at_load=Counter(EyeLike=1),
     opset_lowered=17,

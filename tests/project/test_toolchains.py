@@ -33,7 +33,8 @@ def test_every_toolchain_has_every_module_or_says_why_not() -> None:
         assert results or found["not_tried"]
         assert {*results} <= {*toolchain_page.modules()}
         for result in results.values():
-            assert toolchain_page.agrees(tool, result["after"])
+            was_right = toolchain_page.agrees(tool, result["before"])  # int8 may be wrong in both
+            assert toolchain_page.agrees(tool, result["after"]) or not was_right
             assert grade(result["before"], result["after"]) != GRADES[5], (tool, result)
 
 

@@ -48,8 +48,7 @@ def test_two_ways_to_keep_the_axes_of_a_maximum() -> None:
     pair = [parse(text % n) for n in ("ReduceMax <keepdims = 0> (x, a)", "Squeeze(y, a)")]
     assert prove(*pair).proven
     assert_follows(
-        """g (int64[K, 1, 3] x) => (int64[3] y, int64[1, 3] z)
-        <int64[2] a = {0, 1}, int64[1] b = {0}> {
-        y = ReduceMax <keepdims = 0> (x, a) z = ReduceMax <keepdims = 0> (x, b) }""",
+        """g (int64[K, 1, 3] x) => (int64[3] y, int64[1, 3] z) {
+        y = ReduceMax <keepdims = 0> (x, [0, 1]) z = ReduceMax <keepdims = 0> (x, [0]) }""",
         {"x": np.array([[[1, 9, 3]], [[4, 2, 8]]])},
     )

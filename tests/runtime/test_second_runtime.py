@@ -15,8 +15,7 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.compare.interface import Interface
-from onnx_scatterx.compare.sample_source import SampleSource
+from onnx_scatterx.compare.draws.sample_source import SampleSource
 from onnx_scatterx.files.io import load
 from tests.helpers.pair import Feed, agree, rejections
 from tests.helpers.support import f32, nodes, parse, run
@@ -31,7 +30,7 @@ COMPUTES = {"Add", "Conv", "Div", "Exp", "MatMul", "Mul", "Sigmoid", "Softmax", 
 def feeds(path: Path) -> list[tuple[Feed, list[Any]]]:
     """Draw inputs that the original accepts, and what it gives."""
     model = load(path)
-    source = SampleSource.of(model, Interface.of(model), 0, (), False)
+    source = SampleSource.of(model)
     proto, found = onnx.load(path), []
     for number in range(60):
         drawn = source.draw(number)

@@ -4,12 +4,14 @@ import math
 from pathlib import Path
 
 import numpy as np
+import onnx_ir as ir
 import pytest
 
 from onnx_scatterx import ScatterXError
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.device.uses import Use
-from onnx_scatterx.targets.catalogue import all_targets, profile_names, target_of
+from onnx_scatterx.targets.catalogue import BASES, all_targets, profile_names, target_of
+from onnx_scatterx.targets.profile import target_from
 from onnx_scatterx.targets.target import Target
 from tests.helpers.profiles import written
 
@@ -93,6 +95,33 @@ def test_a_profile_extends_another(tmp_path: Path) -> None:
     assert target_of(written(tmp_path / "a.toml", 'name = "a"\nextends = "qnn"')).static_only
 
 
+def test_types_of_all_operators() -> None:
+    """An operator takes what both lists allow; a profile that extends this one replaces a list."""
+    npu = target_of(
+        'standard, types = ["float", "int32"], limits.Add.types = ["int32", "int64"], '
+        'limits.Cast.no_types = ["float"]'
+    )
+
+    def taken(target: Target, op: str) -> list[str]:
+        kinds = (ir.DataType.FLOAT, ir.DataType.INT32, ir.DataType.INT64)
+        return [k.name for k in kinds if target.limits_of(op).takes_type(k)]
+
+    assert [taken(npu, op) for op in ("Add", "Cast", "Mul")] == [
+        *(["INT32"], ["INT32"], ["FLOAT", "INT32"])
+    ]
+    assert taken(npu, "Constant") == ["FLOAT", "INT32", "INT64"]
+    assert npu.is_limited
+    assert not npu.with_all_operators().is_limited
+    parent = target_of('standard, no_types = ["int64"], limits.Add.max_rank = 3')
+    child = target_from(
+        {"name": "ours", "extends": "npu", "no_types": ["float"]}, BASES, lambda _: parent
+    )
+    assert [taken(target, "Add") for target in (parent, child)] == [
+        ["FLOAT", "INT32"],
+        ["INT32", "INT64"],
+    ]
+
+
 def test_keys_on_the_command_line(tmp_path: Path) -> None:
     target = target_of('qnn, add = ["NonZero"], limits.Pad.no_types = ["bool"], dense = true')
     assert target.has("NonZero")
@@ -172,9 +201,10 @@ def test_steps_that_a_profile_takes(tmp_path: Path, limit: str, refused: list[in
         ('name = "a"\nbase = "qnn"', "base is scatterx or standard or ort-cpu, not 'qnn'"),
         ('name = "a"\nzzz = 1', "unknown key 'zzz'; there may be name, description"),
         (
-            'name = "a"\ntypes = ["float"]',
-            "'types'; an operator has it: limits.OPERATOR.types or limits.OPERATOR.no_types",
+            'name = "a"\ntypes = ["flot"]',
+            "types has 'flot', .*not an element type; did you mean fl",
         ),
+        ('name = "a"\nno_types = "int64"', "no_types is a list, not 'int64'"),
         ('name = "a"\nsteps = false', "an operator has it: limits.OPERATOR.steps"),
         ('name = "a"\navoid = ["Nonzero"]', "not an ONNX operator; did you mean NonZero"),
         ('name = "a"\navoid = ["Pad"]\noperators = ["Pad"]', "operators .* or avoid, not both"),

@@ -155,7 +155,7 @@ def test_violations() -> None:
     assert str(report).startswith("no scatter in this model\n")
     assert "  e (Neg): npu takes no Neg" in str(report)
     assert [tuple(v.values()) for v in report.to_dict()["violations"]] == [
-        (v.node, v.op, v.graph, v.why, v.on_host, v.slow) for v in report.violations
+        (v.node, v.op, v.graph, v.why, v.on_host, v.slow, v.lacked) for v in report.violations
     ]
     assert "npu takes no Neg" in report.to_html()
     assert onnx_scatterx.inspect(proto, target="standard").violations == ()

@@ -7,7 +7,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.compare.result import Verification
-from onnx_scatterx.engine.device.violations import Violation
+from onnx_scatterx.engine.device.violation import Violation
 from onnx_scatterx.targets.catalogue import all_targets
 from onnx_scatterx.tell.kept_advice import Advice, Way
 from onnx_scatterx.tell.outcome import outcome
@@ -22,8 +22,9 @@ RANK = Violation("x", "input", "main", "rank 6, and npu takes 5")
 OPSET = Violation("main", "model", "main", "operator set 22, and npu takes 19")
 
 
-def refused(*operators: str, **more: bool) -> tuple[Violation, ...]:
-    return tuple(Violation(f"n{i}", op, "main", "why", **more) for i, op in enumerate(operators))
+def refused(*operators: str, on_host: bool = False, slow: bool = False) -> tuple[Violation, ...]:
+    named = enumerate(operators)
+    return tuple(Violation(f"n{i}", op, "main", "why", on_host, slow) for i, op in named)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 from onnx_scatterx import Reason, inspect, optimize
 from onnx_scatterx.targets.target import Target
 from onnx_scatterx.text.reasons import Refusal
+from onnx_scatterx.text.recipes import RECIPES, recipe
 from tests.helpers.kept_scatters import BEHIND_ROWS, EVERY_SIXTEENTH, OPSET, nd
 from tests.helpers.limited import limited
 from tests.helpers.support import parse
@@ -189,3 +190,15 @@ def test_a_value_that_onnx_does_not_define_is_named(node: str, version: int, why
         assert refusal is not None
         assert refusal.reason is Reason.INVALID
         assert str(refusal).startswith(f"the node is invalid ({why} is not one of ")
+
+
+def test_a_reason_has_something_to_write_in_the_module_or_is_named_here() -> None:
+    """A new reason about positions stands in ``_OF_POSITIONS``."""
+    writes = [(reduction, word) for reduction in ("none", "add") for word in ("", *RECIPES)]
+    without = {r.name for r in Reason if not any(recipe(r, *write) for write in writes)}
+    assert without == {
+        *("COLLIDES", "INVALID", "MODEL_LIMIT", "NOT_CHOSEN", "NO_GAIN", "NO_KERNEL", "NO_RULE"),
+        *("OLD_OPERATOR", "OPSET", "QUANTIZER", "QUESTION_LIMIT", "RANK", "SCATTER_LIMIT"),
+        *("TOO_COSTLY", "TOO_MUCH_WORK", "UNKNOWN_ATTRIBUTE", "UNKNOWN_RANK", "UNKNOWN_SIZE"),
+        "UNKNOWN_TYPE",
+    }

@@ -14,7 +14,7 @@ from onnx_scatterx.engine.passes import Settings, as_it_is
 from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.files import AnyModel, IrLike, MessageLike
 from onnx_scatterx.observer import Observer, Progress, Watch
-from onnx_scatterx.options import DEFAULTS, Options, Strict, checked_strict
+from onnx_scatterx.options import Options, Strict, checked_strict, comparison
 from onnx_scatterx.tell import Inquiry, Report, optimized
 
 if TYPE_CHECKING:
@@ -113,8 +113,8 @@ def optimize(
             ONNX leaves open which one wins.
         last_bits: compute a function of masked elements, as in ``x[m] = log(x[m])``, for all
             elements, even if ONNX Runtime gives other last bits at another place of a tensor. A
-            function with the same bits everywhere is always computed for all elements. A Gemm that
-            the target lacks is written by MatMul and Add.
+            function with the same bits everywhere is always computed for all elements. A Gemm or an
+            Einsum that the target lacks is written by MatMul.
         size_hint: usual values of symbolic sizes, for targets that estimate time. The result is
             right at all sizes.
         opset: raise an older model to this operator set (TensorScatter needs 24), or lower a newer
@@ -159,11 +159,10 @@ def optimize(
     observer = Observer(on_progress, on_pass)
     checked_strict(strict)
     done = optimized(model, observer, **options)
-    result = Result(done.model, done.report, done.source_path, done.read)
-    if verify is not False:
-        promised = {name: options.get(name, DEFAULTS[name]) for name in ("assume", "distrust_dims")}
-        more = {} if verify is True else dict(verify)
-        result = replace(result, verification=_verified(model, result, observer, promised | more))
+    one_file = Settings.of(**options).target.one_file
+    result = Result(done.model, done.report, done.source_path, done.read, None, one_file)
+    if (checks := comparison(verify, options)) is not None:
+        result = replace(result, verification=_verified(model, result, observer, checks))
     raise_unmet(result, strict)
     return result
 

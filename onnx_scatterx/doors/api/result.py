@@ -26,6 +26,8 @@ class Result(Generic[ModelT]):
         source_path: the file that the model came from, if it came from one.
         read: the files that were read, by their paths, each with its role.
         verification: the answer of ``verify``, if ``optimize`` was called with ``verify``.
+        one_file: whether ``save`` writes weights that are beside the model into it, because the
+            compiler of the target reads none beside it.
 
     """
 
@@ -34,6 +36,7 @@ class Result(Generic[ModelT]):
     source_path: Path | None = None
     read: Files = field(default_factory=dict)
     verification: Verification | None = None
+    one_file: bool = False
 
     def __repr__(self) -> str:  # short, because a notebook asks for it beside the HTML
         source = "" if self.source_path is None else f", from {str(self.source_path)!r}"
@@ -50,7 +53,7 @@ class Result(Generic[ModelT]):
     def save(self, path: str | os.PathLike[str], *, external_data: bool = False) -> None:
         """Write the model to a file; on an error the file stays as it was.
 
-        External data of the model stay external.
+        External data of the model stay external, unless the target wants one file.
 
         Args:
             path: the output. Its extension selects the format: .onnx is binary, .onnxtxt text.
@@ -66,7 +69,14 @@ class Result(Generic[ModelT]):
         from onnx_scatterx.files import MESSAGE_LIMIT, save
 
         limit = 0 if external_data else MESSAGE_LIMIT
-        save(self.model, path, source_path=self.source_path, read=self.read, message_limit=limit)
+        save(
+            self.model,
+            path,
+            source_path=self.source_path,
+            read=self.read,
+            message_limit=limit,
+            one_file=self.one_file,
+        )
 
 
 class TargetError(ScatterXError):

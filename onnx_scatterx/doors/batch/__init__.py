@@ -11,6 +11,9 @@ from onnx_scatterx.faces import face
 
 if TYPE_CHECKING:
     from onnx_scatterx.doors.batch.many import inspect_many as inspect_many
+    from onnx_scatterx.doors.batch.many import optimize_for as optimize_for
     from onnx_scatterx.doors.batch.many import optimize_many as optimize_many
 else:
-    __getattr__, __dir__, __all__ = face(__name__, {"many": "inspect_many optimize_many"})
+    __getattr__, __dir__, __all__ = face(
+        __name__, {"many": "inspect_many optimize_for optimize_many"}
+    )

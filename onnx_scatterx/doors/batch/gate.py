@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal
 from onnx_scatterx.errors import ScatterXError, about_file, one_line
 from onnx_scatterx.files import note_read
 from onnx_scatterx.observer import LOG
+from onnx_scatterx.options import check_words
 
 if TYPE_CHECKING:
     from onnx_scatterx.doors.batch.summary import ModelOutcome, Summary
@@ -100,13 +101,16 @@ class Gate:
 
     def rewrite(self, source: str | Path, options: Iterable[str] = ()) -> str:
         """Return the command that optimizes a model; each of the ``options`` is quoted already."""
-        words = ["onnx-scatterx", "optimize", str(source), "-o", "OUT.onnx", "--target"]
-        return " ".join((shlex.join([*words, self.target]), *options))
+        return self._asked(["optimize", str(source), "-o", "OUT.onnx"], options)
 
     def look_closer(self, source: str | Path, options: Iterable[str] = ()) -> str:
         """Return the command that inspects a model; each of the ``options`` is quoted already."""
-        command = shlex.join(["onnx-scatterx", "inspect", str(source), "--target", self.target])
-        return " ".join((command, *options))
+        return self._asked(["inspect", str(source)], options)
+
+    def _asked(self, words: Iterable[str], options: Iterable[str]) -> str:
+        """Return a command with the target, the options, and what the gate asks for."""
+        command = shlex.join(["onnx-scatterx", *words, "--target", self.target])
+        return " ".join((command, *options, *check_words(strict=self.strict)))
 
 
 def _reasons(lines: Iterable[str]) -> Iterator[str]:

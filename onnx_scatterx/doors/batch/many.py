@@ -12,17 +12,19 @@ import os
 import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn, Unpack
 
 from onnx_scatterx.doors.batch.fixes import note_lacking
+from onnx_scatterx.doors.batch.gate import Gate
 from onnx_scatterx.doors.batch.summary import ModelOutcome, Summary
 from onnx_scatterx.doors.batch.workers import Task, run_in_executor, run_in_processes
 from onnx_scatterx.engine.passes import Settings, as_it_is
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files import known_reads, recorded
 from onnx_scatterx.observer import Observer, Progress
-from onnx_scatterx.options import Options
+from onnx_scatterx.options import Options, comparison
 from onnx_scatterx.processes import is_scratch
 
 SUFFIXES = (".onnx", ".onnxtxt")
@@ -166,8 +168,41 @@ def optimize_many(
         [('bad.onnxtxt', False), ('good.onnxtxt', True)]
 
     """
+    return optimize_for(
+        Gate(),
+        paths,
+        output,
+        executor=executor,
+        jobs=jobs,
+        verify=verify,
+        timeout=timeout,
+        advice=advice,
+        on_progress=on_progress,
+        external_data=external_data,
+        **options,
+    )
+
+
+def optimize_for(
+    gate: Gate,
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    *,
+    executor: Executor | None = None,
+    jobs: int | None = None,
+    verify: bool | Mapping[str, Any] = False,
+    timeout: float | None = None,
+    advice: bool = False,
+    on_progress: Progress | None = None,
+    external_data: bool = False,
+    **options: Unpack[Options],
+) -> Summary:
+    """Optimize many models as `optimize_many` does, for a gate.
+
+    The commands in the reports ask for what the gate asks for, and the summary has the gate.
+    """
     _check_limits(jobs, timeout)
-    checks = None if verify is False else {} if verify is True else dict(verify)
+    checks = comparison(verify, options)
     with recorded():
         checked = _checked(options)
         pairs = pairs_of(paths, Path(output))
@@ -183,10 +218,12 @@ def optimize_many(
             read.get(output_path.parent, {}),
             advice,
             external_data,
+            gate.strict,
         )
         for source, output_path in pairs
     ]
-    return _run(tasks, executor, jobs, Observer(on_progress), "optimizing")
+    summary = _run(tasks, executor, jobs, Observer(on_progress), "optimizing")
+    return replace(summary, gate=gate)
 
 
 def inspect_many(

@@ -22,7 +22,7 @@ take these models. The table says which models pass{target}, and why the others 
 To run a command of the table, clone the repository of onnx-scatterx, and install it there with \
 `pip install --config-settings=wheel.cmake=false .` If a command writes `OUT.onnx`, commit this \
 file in place of the model, or change the export of the model so that it gives this file. A known \
-model may fail if the file of `allow` (`--allow`) has a line for it: `PATH # REASON`.
+model may fail `--strict` if the file of `allow` (`--allow`) has a line for it: `PATH # REASON`.
 """
 _COLUMNS = ("result", "model", "scatters", "violations", "why", "what to do first")
 

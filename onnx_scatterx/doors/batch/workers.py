@@ -9,6 +9,7 @@ import time
 from collections.abc import Generator, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future, as_completed
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from onnx_scatterx.doors.batch.pool import run_tasks
 from onnx_scatterx.doors.batch.summary import ModelOutcome, failed_outcome
 from onnx_scatterx.errors import ScatterXError, one_line
 from onnx_scatterx.files import Files, Writing, note_read, recorded
-from onnx_scatterx.options import check_words
+from onnx_scatterx.options import Strict, check_words
 from onnx_scatterx.processes import NoReply, clear
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class Task:
     Without an ``output``, the model is only inspected. With ``external_data``, the weights are
     written beside the output. ``limit`` is how many seconds the task may take. ``read`` are files
     that any task reads: this task must not overwrite them. With ``advice``, the report says what to
-    do next.
+    do next, by commands that ask for ``strict``.
     """
 
     source: Path
@@ -45,6 +46,7 @@ class Task:
     read: Files = field(default_factory=dict)
     advice: bool = False
     external_data: bool = False
+    strict: Strict = False
 
 
 Events = Generator[Task | ModelOutcome, None, None]
@@ -96,15 +98,15 @@ def prepare(_: object) -> None:
     """Import what `run_task` needs; the first task reports a missing module."""
     with contextlib.suppress(ImportError):
         from onnx_scatterx.compare import verify  # noqa: F401 - imported early
-        from onnx_scatterx.tell import optimized  # noqa: F401 - imported early
+        from onnx_scatterx.doors.one_model import made  # noqa: F401 - imported early
 
 
 def run_task(task: Task) -> ModelOutcome:
     """Optimize or inspect one model; an error becomes a part of the outcome."""
     from onnx_scatterx.compare import verify
+    from onnx_scatterx.doors.one_model import made
     from onnx_scatterx.engine.passes import Settings
     from onnx_scatterx.files import MESSAGE_LIMIT, stage
-    from onnx_scatterx.tell import Inquiry, advised, settled
 
     start = time.perf_counter()
 
@@ -118,49 +120,42 @@ def run_task(task: Task) -> ModelOutcome:
         return rest
 
     try:
-        if task.output is None:
-            with Inquiry.about(task.source, Settings.of(**task.options)) as asked:
-                left_out = leave_out(asked)
-                report = settled(asked.inspected[0], details=True)
-            left()
-            seconds = time.perf_counter() - start
-            return ModelOutcome(task.source, None, report, None, None, seconds, left_out=left_out)
         with recorded(), Writing(task.read) as writing:
-            note_read(task.source, "the input")
-            writing.make_directory(task.output.parent)
-            writing.claim(task.output, "the output")
-            with Inquiry.about(task.source, Settings.of(**task.options)) as asked:
-                left_out = leave_out(asked)
-                result = asked.optimized(keeps=task.advice)
-                report = settled(result.report, details=True)
-                if task.advice:
-                    command = _command(task, report)
-                    report = advised(asked, report, result.records, command)
-            agrees = proof = None
-            compared = 0
+            if task.output is not None:
+                note_read(task.source, "the input")
+                writing.make_directory(task.output.parent)
+                writing.claim(task.output, "the output")
+            chosen = Settings.of(**task.options)
+            done = made(
+                task.source,
+                chosen,
+                writes=task.output is not None,
+                details=True,
+                leave_out=leave_out,
+                command=partial(_command, task) if task.advice else None,
+            )
+            left()
+            if task.output is None:
+                return done.outcome(task.source, None, start)
             staged = stage(
-                result.model,
+                done.model,
                 task.output,
                 writing,
                 source_path=task.source,
                 message_limit=0 if task.external_data else MESSAGE_LIMIT,
+                one_file=chosen.target.one_file,
             )
-            written = staged.files
-            left()
+            verification = None
             if task.verify is not None:
                 checks = dict(task.verify)
                 if (rest := left()) is not None:
                     checks["timeout"] = min(rest, checks.get("timeout", rest))
                 verification = verify(task.source, staged.model(), **checks)
-                left()
-                agrees, compared = verification.agrees, verification.accepted
-                proof = None if verification.proof is None else verification.proof.to_dict()
-                if not agrees:
+                if not verification.agrees:
                     writing.drop()
-                    written = ()
-                if verification.answer == "not compared":
-                    return failed(task, verification.shortfall)
             left()
+            if verification is not None and verification.answer == "not compared":
+                return failed(task, verification.shortfall)
     except _LateError:
         return _late(task)
     except ScatterXError as error:
@@ -169,10 +164,7 @@ def run_task(task: Task) -> ModelOutcome:
         return failed(task, f"{error.filename or task.output}: {error.strerror or error}")
     except Exception as error:  # one model that shows a bug must not stop the others
         return failed(task, f"a bug, please report it: {type(error).__name__}: {one_line(error)}")
-    seconds = time.perf_counter() - start
-    return ModelOutcome(
-        task.source, task.output, report, agrees, None, seconds, written, proof, compared, left_out
-    )
+    return done.outcome(task.source, task.output, start, verification, staged.files)
 
 
 def _command(task: Task, report: Report) -> Command:
@@ -183,7 +175,7 @@ def _command(task: Task, report: Report) -> Command:
     words = tuple(word for option in options for word in shlex.split(option))
     said = task.verify or {}
     named = {name: said[name] for name in _CHECKS if name in said}
-    checks = check_words(verify=task.verify is not None, **named)
+    checks = check_words(strict=task.strict, verify=task.verify is not None, **named)
     return Command(str(task.source), "OUT.onnx", task.options["target"].text, words, checks)
 
 

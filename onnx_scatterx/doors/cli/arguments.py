@@ -36,9 +36,9 @@ def add(
     >>> command = argparse.ArgumentParser(prog="x", add_help=False)
     >>> add(command, "--jobs N", "processes", int)
     >>> add(command, "--json", "print JSON")
-    >>> print(command.format_usage(), command.parse_args(["--jobs", "2"]))
+    >>> print(command.format_usage(), command.parse_args(["--json"]))
     usage: x [--jobs N] [--json]
-     Namespace(jobs=2, json=False)
+     Namespace(jobs=None, json=True)
     """
     flags = [word for word in spec.split() if word.startswith("-")]
     metavar = " ".join(word for word in spec.split() if word not in flags)
@@ -320,17 +320,26 @@ class Destination:
             writing.claim(self._output, "the output")
 
     def write(
-        self, model: Any, writing: Writing, source_path: Path | None, *, outside: bool = False
+        self,
+        model: Any,
+        writing: Writing,
+        source_path: Path | None,
+        *,
+        outside: bool = False,
+        one_file: bool = False,
     ) -> AnyModel:
-        """Write a model, and return the written model; ``outside`` puts its weights beside it."""
+        """Write a model, and return the written model; ``outside`` puts its weights beside it.
+
+        ``one_file`` puts weights that are beside it into it.
+        """
         from onnx_scatterx.files import MESSAGE_LIMIT, as_bytes, stage
 
         if self.is_stream:
             self.content, written = as_bytes(model, source_path.parent if source_path else None)
             return written
         limit = 0 if outside else MESSAGE_LIMIT
-        staged = stage(model, self._output, writing, source_path=source_path, message_limit=limit)
-        return staged.model()
+        where: dict[str, Any] = {"source_path": source_path, "message_limit": limit}
+        return stage(model, self._output, writing, **where, one_file=one_file).model()
 
 
 @contextlib.contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 def optimize_directory(args: argparse.Namespace) -> int:
     """Optimize several models; return the exit status of `batch_status`."""
-    from onnx_scatterx.doors.batch import optimize_many
+    from onnx_scatterx.doors.batch import optimize_for
     from onnx_scatterx.doors.batch.many import models_in
     from onnx_scatterx.files import note_model
 
@@ -47,7 +46,8 @@ def optimize_directory(args: argparse.Namespace) -> int:
                 note_model(model)
             writing.check()
         with stages(quiet=args.quiet) as progress:
-            summary = optimize_many(
+            summary = optimize_for(
+                args.gate,
                 paths,
                 args.output,
                 jobs=args.jobs,
@@ -58,7 +58,6 @@ def optimize_directory(args: argparse.Namespace) -> int:
                 on_progress=progress,
                 **settings(args),
             )
-        summary = replace(summary, gate=args.gate)
         if args.json or not args.quiet:
             show_result(summary, json=args.json)
         if not (args.json or args.quiet):

@@ -52,10 +52,11 @@ from onnx_scatterx.text import as_json
 
 if TYPE_CHECKING:
     from onnx_scatterx.compare import Verification
-    from onnx_scatterx.doors.batch.gate import Gate
-    from onnx_scatterx.doors.batch.summary import ModelOutcome
+    from onnx_scatterx.doors.one_model import Made
     from onnx_scatterx.engine.passes import Settings
-    from onnx_scatterx.tell import Command, Inquiry, NodeRecord, Report
+    from onnx_scatterx.files import AnyModel
+    from onnx_scatterx.observer import Watch
+    from onnx_scatterx.tell import Command, Report
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -106,40 +107,20 @@ def _take_as_is(args: argparse.Namespace) -> None:
 
 
 def _inspect(args: argparse.Namespace, chosen: Settings) -> int:
-    from onnx_scatterx.doors.batch.fixes import leave_out_at_numbers
-    from onnx_scatterx.observer import Observer
-    from onnx_scatterx.tell import Inquiry, settled
-
     args.model = args.models[0]
     start = time.perf_counter()
     with Writing() as writing:
         if args.model != STREAM:
             note_read(args.model, "the input")
         reports = report_paths(args.report, writing)
-        model = model_argument(args.model)
-        shown = [path.suffix for path in reports if path.suffix in (PAGE, TABLE)]
-        with (
-            stages(quiet=args.quiet) as tell,
-            Inquiry.about(model, chosen, Observer(tell)) as asked,
-        ):
-            left_out = leave_out_at_numbers(asked)
-            report, records = asked.inspected
-            if args.advice or shown or not (args.json or args.quiet):
-                report = with_advice(args, asked, report, records)
-            report = settled(report, details=True) if PAGE in shown else report
-        said = report if args.advice or not args.json else replace(report, advice=())
-        outcome = replace(outcome_of(args.model, said, start), left_out=left_out)
-        texts: Texts = {
-            PAGE: report.to_html,
-            JSON: partial(json_of, outcome, args.gate),
-            TABLE: lambda: markdown([replace(outcome, report=report)], args.gate),
-        }
+        done = made_of(args, chosen, model_argument(args.model), reports)
+        texts = texts_of_one(args, done, start)
         write_reports(reports, writing, texts)
     if args.json:
-        show_text(json_of(outcome, args.gate))
+        show_text(texts[JSON]())
     elif not args.quiet:
-        show_report(report, verbose=args.verbose, command=_next(args, report))
-    return strict_status(args, report)
+        show_report(done.told, verbose=args.verbose, command=_next(args, done.told))
+    return strict_status(args, done.report)
 
 
 def _next(args: argparse.Namespace, report: Report) -> str:
@@ -174,59 +155,65 @@ def _inspect_many(args: argparse.Namespace) -> int:
     return batch_status(args, summary)
 
 
-def json_of(outcome: ModelOutcome, gate: Gate, verification: Verification | None = None) -> str:
-    """Return the JSON of one model, which has the keys that each of several models has."""
-    content = None if outcome.report is None else outcome.report.to_dict()
-    if content is not None and verification is not None:
-        content["verification"] = verification.to_dict()
-    return as_json(outcome.told(content, gate))
-
-
-def outcome_of(
-    source: str,
-    report: Report,
-    start: float,
-    output: str | None = None,
-    verification: Verification | None = None,
-) -> ModelOutcome:
-    """Return what was done with one model, on which work began at the time ``start``."""
-    from onnx_scatterx.doors.batch.summary import ModelOutcome
-
-    agrees = proof = None
-    if verification is not None:
-        agrees = verification.agrees
-        proof = None if verification.proof is None else verification.proof.to_dict()
-    return ModelOutcome(
-        Path(source),
-        None if output is None else Path(output),
-        report,
-        agrees,
-        None,
-        time.perf_counter() - start,
-        proof=proof,
-    )
-
-
-def with_advice(
+def made_of(
     args: argparse.Namespace,
-    asked: Inquiry,
-    report: Report,
-    records: Sequence[NodeRecord],
-    output: str = "OUT.onnx",
-) -> Report:
-    """Return the report with advice, unless the user wants none: each command in it was tried."""
-    if args.no_advice:
-        return report
-    from onnx_scatterx.tell import advised
+    chosen: Settings,
+    model: AnyModel,
+    reports: Sequence[Path],
+    after: Watch | None = None,
+) -> Made:
+    """Return what `optimize` or `inspect` makes of one model, for its reports and the screen.
 
-    return advised(asked, report, records, command_of(args, output))
+    Unless the user wants no advice, the reports for people have some: each command in it was tried.
+    ``after`` is called after each pass.
+    """
+    from onnx_scatterx.doors.batch.fixes import leave_out_at_numbers
+    from onnx_scatterx.doors.one_model import made
+    from onnx_scatterx.observer import Observer
+
+    shown = [path.suffix for path in reports if path.suffix in (PAGE, TABLE)]
+    advises = args.advice or shown or not (args.json or args.quiet)
+    with stages(quiet=args.quiet) as tell:
+        return made(
+            model,
+            chosen,
+            Observer(tell, after),
+            writes="output" in args,
+            details=PAGE in shown or args.verbose,
+            leave_out=leave_out_at_numbers,
+            command=(lambda _: command_of(args)) if advises and not args.no_advice else None,
+        )
 
 
-def command_of(args: argparse.Namespace, output: str = "OUT.onnx") -> Command:
+def texts_of_one(
+    args: argparse.Namespace, done: Made, start: float, verification: Verification | None = None
+) -> Texts:
+    """Return what makes the text of each kind of report about one model.
+
+    Its JSON has the keys that each of several models has, and no advice unless it was asked for.
+    """
+    outcome = done.outcome(args.model, getattr(args, "output", None), start, verification)
+
+    def json() -> str:
+        report = done.told if args.advice else done.report
+        content = report.to_dict()
+        if verification is not None:
+            content["verification"] = verification.to_dict()
+        return as_json(replace(outcome, report=report).told(content, args.gate))
+
+    return {
+        PAGE: partial(done.told.to_html, verification),
+        JSON: json,
+        TABLE: lambda: markdown([outcome], args.gate),
+    }
+
+
+def command_of(args: argparse.Namespace) -> Command:
     """Return the command that the user typed, with all options that decide about the outcome."""
     from onnx_scatterx.tell import Command
 
     said = command_words({**settings(args), "target": "scatterx"})
     names = ("strict", "verify", "prove", "strict_zeros", "samples", "seed")
     checks = check_words(**{name: getattr(args, name) for name in names if name in args})
+    output = getattr(args, "output", "OUT.onnx")
     return Command(args.model, output, args.target.text, tuple(chain.from_iterable(said)), checks)

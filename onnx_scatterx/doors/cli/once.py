@@ -5,9 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+_GIVEN = "given_once"
+
 
 class Once(argparse.Action):
     """Store the value of an option that may be given once.
+
+    The namespace holds which options were given, so a parser may read several command lines.
 
     >>> command = argparse.ArgumentParser(exit_on_error=False)
     >>> _ = command.add_argument("--jobs", type=int, action=Once)
@@ -17,8 +21,6 @@ class Once(argparse.Action):
     argparse.ArgumentError: --jobs is given twice, as 2 and as 3: give it once
     """
 
-    is_given = False
-
     def __call__(
         self,
         _parser: argparse.ArgumentParser,
@@ -27,12 +29,13 @@ class Once(argparse.Action):
         typed: str | None = None,
     ) -> None:
         """Store the first value, and raise an error for a second one."""
-        if self.is_given:
+        given: frozenset[str] = getattr(namespace, _GIVEN, frozenset())
+        if self.dest in given:
             first = getattr(namespace, self.dest)
             raise argparse.ArgumentError(
                 None, f"{typed} is given twice, as {first} and as {value}: give it once"
             )
-        self.is_given = True
+        setattr(namespace, _GIVEN, given | {self.dest})
         setattr(namespace, self.dest, value)
 
 

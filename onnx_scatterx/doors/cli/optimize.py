@@ -5,11 +5,8 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from onnx_scatterx.doors.batch.markdown import markdown
 from onnx_scatterx.doors.cli.arguments import (
     STREAM,
     Destination,
@@ -37,7 +34,7 @@ from onnx_scatterx.doors.cli.check import (
     chosen_consumers,
     require_consumers,
 )
-from onnx_scatterx.doors.cli.inspect import json_of, outcome_of, with_advice
+from onnx_scatterx.doors.cli.inspect import made_of, texts_of_one
 from onnx_scatterx.doors.cli.output import (
     show,
     show_missing_library,
@@ -47,9 +44,7 @@ from onnx_scatterx.doors.cli.output import (
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.doors.cli.reports import (
     JSON,
-    PAGE,
     TABLE,
-    Texts,
     failure_told,
     report_paths,
     write_reports,
@@ -57,16 +52,12 @@ from onnx_scatterx.doors.cli.reports import (
 from onnx_scatterx.doors.cli.strict import strict_status
 from onnx_scatterx.doors.cli.verify import answer, verified
 from onnx_scatterx.files import Writing, note_read
-from onnx_scatterx.observer import Observer
 
 if TYPE_CHECKING:
     import onnx_ir as ir
 
-    from onnx_scatterx.doors.api import Result
     from onnx_scatterx.engine.passes import Settings
-    from onnx_scatterx.files import AnyModel
     from onnx_scatterx.lab import Consumer
-    from onnx_scatterx.tell import Report
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -156,44 +147,32 @@ def _optimize(
         output.claim(writing)
         model = model_argument(source)
         reports = report_paths(args.report, writing)
-        shown = [path.suffix for path in reports if path.suffix in (PAGE, TABLE)]
-        advises = args.advice or shown or not (args.json or args.quiet)
-        with stages(quiet=args.quiet) as tell:
-            after = _printer(args.print_after) if args.print_after else None
-            observer, details = Observer(tell, after), PAGE in shown or args.verbose
-            result, told, left_out = _rewritten(
-                args, chosen, model, observer, advises=bool(advises), details=details
-            )
-            said = told if args.advice else result.report
+        after = _printer(args.print_after) if args.print_after else None
+        done = made_of(args, chosen, model, reports, after)
         writing.check()  # the external data of the input are known only now
         with stages(quiet=args.quiet) as tell:
             if tell is not None:
                 tell("writing", 0, 0)
             outside = args.save_as_external_data
-            written = output.write(result.model, writing, result.source_path, outside=outside)
+            how = {"outside": outside, "one_file": chosen.target.one_file}
+            written = output.write(done.model, writing, done.source_path, **how)
         verification = verified(args, model, written) if args.verify else None
-        outcome = outcome_of(source, said, start, args.output, verification)
-        outcome = replace(outcome, left_out=left_out)
-        texts: Texts = {
-            PAGE: partial(told.to_html, verification),
-            JSON: partial(json_of, outcome, args.gate, verification),
-            TABLE: lambda: markdown([replace(outcome, report=told)], args.gate),
-        }
+        texts = told = texts_of_one(args, done, start, verification)
         if verification is not None and not verification.agrees:
             writing.drop()
             output.content = None
-            texts = {TABLE: texts[TABLE]}  # it says so
-        write_reports(reports, writing, texts)
+            told = {TABLE: texts[TABLE]}  # it says so
+        write_reports(reports, writing, told)
     if args.json:
-        show_text(json_of(outcome, args.gate, verification))
+        show_text(texts[JSON]())
     elif not args.quiet:
         more: dict[str, Any] = {}
         if verification is not None:
             more["answer"] = verification.lines(brief=not args.verbose)
             more["is_written"] = verification.agrees
-        show_report(told, verbose=args.verbose, **more)
+        show_report(done.told, verbose=args.verbose, **more)
         if more.get("is_written", True):
-            show_missing_library([told])
+            show_missing_library([done.told])
     status = 0
     if verification is not None:
         status = answer(verification, f"; {args.output} is not written")
@@ -202,34 +181,7 @@ def _optimize(
     say: Callable[[object], None] = (lambda _: None) if args.quiet else show
     refused = answers(args.output, consumers, say)
     written = "the model" if output.is_stream else args.output
-    return strict_status(args, result.report, written) or refused or status
-
-
-def _rewritten(
-    args: argparse.Namespace,
-    chosen: Settings,
-    model: AnyModel,
-    observer: Observer,
-    *,
-    advises: bool,
-    details: bool,
-) -> tuple[Result[Any], Report, tuple[str, ...]]:
-    """Return the result, the report to tell, and the names of --fix that were left out.
-
-    Neither the result nor the report holds the analysis.
-    """
-    from onnx_scatterx.doors.api import Result
-    from onnx_scatterx.doors.batch.fixes import leave_out_at_numbers
-    from onnx_scatterx.tell import Inquiry, settled
-
-    with Inquiry.about(model, chosen, observer) as asked:
-        left_out = leave_out_at_numbers(asked)
-        done = asked.optimized(keeps=advises)
-        told = settled(done.report, details=details)
-        result = Result(done.model, told, done.source_path)
-        if advises:
-            told = with_advice(args, asked, told, done.records, args.output)
-    return result, told, left_out
+    return strict_status(args, done.report, written) or refused or status
 
 
 def _printer(wanted: Sequence[str]) -> Callable[[str, ir.Model], None]:

@@ -32,6 +32,7 @@ _NUMBERS = {
     "static_only": ("true", "all sizes must be numbers"),
     "max_rank": ("5", "the most dims of a tensor"),
     "max_opset": ("19", "the newest operator set that it reads"),
+    "no_types": ('["double"]', "element types that it lacks; or types = [...]: only these"),
 }
 
 
@@ -78,6 +79,7 @@ def new_profile(
     # static_only = true         # all sizes must be numbers
     # max_rank = 5               # the most dims of a tensor
     # max_opset = 19             # the newest operator set that it reads
+    # no_types = ["double"]      # element types that it lacks; or types = [...]: only these
     operators = [  # Constant is what a model stores; remove it if the compiler does not take it
         "Add", "Concat", "Constant",
     ]

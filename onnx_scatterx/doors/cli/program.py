@@ -162,7 +162,7 @@ _COMMANDS: dict[Any, _Told] = {
         "--output --target --fix",
     ),
 }
-"""The commands in the order of ``--help``."""
+"""The commands in the order of ``--help``; ``first`` are the options before ``--help all``."""
 
 _BROKEN_PIPE = 141  # the status of a process that SIGPIPE ended, as a shell reports it
 

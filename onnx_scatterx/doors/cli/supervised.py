@@ -7,7 +7,9 @@ waits, passes signals on, and prints the error.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import gc
 import os
 import signal
 import sys
@@ -51,6 +53,8 @@ def run(argv: Sequence[str] | None = None) -> int:
 def _work(argv: Sequence[str] | None) -> int:
     from onnx_scatterx.doors.cli import main
 
+    # At its end, Python collects cycles twice. Without this, it visits every object of the imports.
+    atexit.register(gc.freeze)
     return main(argv)
 
 

@@ -63,6 +63,8 @@ def _rows(target: Target) -> Iterator[tuple[str, str]]:
     yield "operators", _operators(target)
     for op_type, limits in sorted(target.limits.items()):
         yield "limit", f"{op_type}: {'; '.join(_limits(limits))}"
+    if types := [*_types(target)]:
+        yield "types", "; ".join(types)
     if target.misread:
         names = ", ".join(sorted(target.misread))
         yield "misread", f"wrong results, and no error, beyond the limits: {names}"
@@ -72,6 +74,8 @@ def _rows(target: Target) -> Iterator[tuple[str, str]]:
         yield "ranks", f"at most {target.max_rank} dims"
     if target.max_opset is not None:
         yield "operator set", f"at most {target.max_opset}"
+    if target.one_file:
+        yield "files", "one: weights are written into the model"
     yield "sizes", "numbers only: --fix gives them" if target.static_only else "numbers or symbols"
     yield "dense forms", _dense(target)
     yield "chosen rows", _chosen_rows(target)
@@ -87,11 +91,15 @@ def _operators(target: Target) -> str:
     return "all standard operators"
 
 
-def _limits(limits: OperatorLimits) -> Iterable[str]:
+def _types(limits: OperatorLimits | Target) -> Iterable[str]:
     if limits.types is not None:
         yield f"only of {', '.join(sorted(limits.types))}"
     if limits.no_types:
         yield f"not of {', '.join(sorted(limits.no_types))}"
+
+
+def _limits(limits: OperatorLimits) -> Iterable[str]:
+    yield from _types(limits)
     if limits.max_rank is not None:
         yield f"at most {limits.max_rank} dims"
     if limits.most is not None:
@@ -100,6 +108,12 @@ def _limits(limits: OperatorLimits) -> Iterable[str]:
         yield f"only if {', '.join(sorted(limits.written))} is written"
     if limits.unwritten:
         yield f"only if {', '.join(sorted(limits.unwritten))} is not written"
+    if limits.within:
+        yield f"only as a part of {' or '.join(sorted(limits.within))}"
+    if limits.equations is not None:
+        yield f"only of {' or '.join(sorted(limits.equations))}"
+    if limits.axes_input == "all":
+        yield "only axes as an attribute, or all axes"
     if limits.zeros:
         yield f"only constants that are 0, of {', '.join(sorted(limits.zeros))}"
     if limits.data_rank is not None:

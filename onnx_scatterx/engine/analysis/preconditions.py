@@ -11,8 +11,8 @@ Conditions are those that ONNX Runtime checks when a node runs. Two things stand
 
 - Indices that are terms are bounded box by box, in ``engine.lift.bounds``: that needs their
   canonical form, and planning limits boxes by the same function.
-- Ranges that ``verify`` prefers, though no runtime demands them, are in ``compare.index_bounds``:
-  small sizes, distinct rows, divisors other than 0.
+- Ranges that ``verify`` prefers, though no runtime demands them, are in
+  ``compare.draws.index_bounds``: small sizes, distinct rows, divisors other than 0.
 """
 
 from __future__ import annotations

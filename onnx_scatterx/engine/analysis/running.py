@@ -17,7 +17,15 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis.domain.call import Call
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.terms import Term
-from onnx_scatterx.graphs import all_nodes, callers_first, graphs_of, is_operator, makers, reached
+from onnx_scatterx.graphs import (
+    all_nodes,
+    callers_first,
+    graphs_of,
+    is_operator,
+    live_nodes,
+    makers,
+    reached,
+)
 
 ReadInputs: TypeAlias = Mapping[ir.OperatorIdentifier, Collection[int]]
 """The inputs of each function of which it reads elements, by position."""
@@ -60,7 +68,7 @@ def running_nodes(graph: ir.Graph, functions: ReadInputs) -> set[ir.Node]:
     >>> sorted(node.op_type for node in running_nodes(model.graph, {}))
     ['Neg', 'Shape']
     """
-    return set(needed_by(graph.outputs, graph, functions, ()))
+    return live_nodes(graph, lambda node: _read(node, functions))
 
 
 def needed_by(

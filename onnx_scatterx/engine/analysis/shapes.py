@@ -1,4 +1,4 @@
-"""The outputs of a node without bodies: by its transfer function, else types and shapes alone.
+"""The outputs of a new node, and the types and shapes of an operator without transfer function.
 
 For an operator without a transfer function, ONNX's own shape inference runs on the one node: each
 symbolic dim has a name of its own in the input, and appears in the output if the operator passes
@@ -53,7 +53,10 @@ def infer(call: Call) -> list[TensorValue]:
 
 
 def outputs_of(call: Call) -> list[TensorValue]:
-    """Return what is known of the outputs of a node without bodies, which calls no function."""
+    """Return what is known of a new node's outputs; it has no bodies, and calls no function.
+
+    For the nodes of a model, the interpreter does the same (``Interpreter._results``).
+    """
     results = transferred(call) or infer(call)
     pairs = zip(call.node.outputs, results, strict=False)
     return [widened(value, result, call.scope, call.facts) for value, result in pairs]

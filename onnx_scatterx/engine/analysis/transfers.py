@@ -10,6 +10,8 @@ from onnx_scatterx.engine.analysis.operators import (
     arithmetic,
     contrib,
     elementwise,
+    gathers,
+    generators,
     movement,
     reduction,
     reshaping,
@@ -17,10 +19,6 @@ from onnx_scatterx.engine.analysis.operators import (
     shapes_alone,
     slicing,
 )
-from onnx_scatterx.engine.analysis.operators import gathers as reading
-from onnx_scatterx.engine.analysis.operators import gathers as writing
-from onnx_scatterx.engine.analysis.operators import generators as creation
-from onnx_scatterx.engine.analysis.operators import shapes_alone as finding
 from onnx_scatterx.operators import READS
 
 Transfer = Callable[[Call], "list[TensorValue] | None"]
@@ -31,45 +29,45 @@ TRANSFERS: dict[str, Transfer] = {
     "Clip": arithmetic.clip,
     "Concat": movement.concat,
     "ConcatFromSequence": sequences.concat_from_sequence,
-    "Constant": creation.constant,
-    "ConstantOfShape": creation.constant_of_shape,
+    "Constant": generators.constant,
+    "ConstantOfShape": generators.constant_of_shape,
     "CumSum": reduction.cum_sum,
     "Expand": movement.expand,
     "Einsum": elementwise.einsum,
-    "EyeLike": creation.eye_like,
+    "EyeLike": generators.eye_like,
     "Flatten": reshaping.flatten,
-    **dict.fromkeys(READS, reading.gather),
+    **dict.fromkeys(READS, gathers.gather),
     "Identity": movement.identity,
     **dict.fromkeys(("MatMul", "MatMulInteger", "QLinearMatMul"), elementwise.matmul),
     "Mod": arithmetic.mod,
-    "NonZero": finding.non_zero,
-    "OneHot": creation.one_hot,
+    "NonZero": shapes_alone.non_zero,
+    "OneHot": generators.one_hot,
     "OptionalGetElement": sequences.optional_get_element,
     "PRelu": shapes_alone.broadcast,
     "Pad": shapes_alone.pad,
-    "Range": creation.range_,
+    "Range": generators.range_,
     "Reshape": reshaping.reshape,
     "Resize": shapes_alone.resize,
-    "Scatter": writing.scatter_elements,
-    "ScatterElements": writing.scatter_elements,
-    "ScatterND": writing.scatter_nd,
+    "Scatter": gathers.scatter_elements,
+    "ScatterElements": gathers.scatter_elements,
+    "ScatterND": gathers.scatter_nd,
     "SequenceAt": sequences.sequence_at,
     "SequenceConstruct": sequences.sequence_construct,
     "SequenceEmpty": sequences.sequence_empty,
     "SequenceErase": sequences.sequence_erase,
     "SequenceInsert": sequences.sequence_insert,
     "SequenceLength": sequences.sequence_length,
-    "Shape": creation.shape,
+    "Shape": generators.shape,
     "SimplifiedLayerNormalization": contrib.by_row,
-    "Size": creation.size,
+    "Size": generators.size,
     "Slice": slicing.slice_,
     "Split": movement.split,
     "SplitToSequence": sequences.split_to_sequence,
     "Squeeze": movement.squeeze,
     "Tile": movement.tile,
-    "TopK": finding.top_k,
+    "TopK": shapes_alone.top_k,
     "Transpose": movement.transpose,
-    "Trilu": creation.trilu,
+    "Trilu": generators.trilu,
     "Unsqueeze": movement.unsqueeze,
     "Where": arithmetic.where_,
     "AveragePool": slicing.pool,
@@ -98,7 +96,7 @@ MICROSOFT: dict[str, Transfer] = {
     "FusedMatMul": contrib.matmul,
     "GatherBlockQuantized": contrib.gather_quantized,
     "TransposeMatMul": contrib.matmul,
-    "Trilu": creation.trilu,
+    "Trilu": generators.trilu,
 }
 """The same of ONNX Runtime's domain ``com.microsoft``: its quantizer's, and its other tools'."""
 _TABLES = {"": TRANSFERS, "com.microsoft": MICROSOFT}
@@ -107,6 +105,8 @@ _CANNOT = (LookupError, ValueError, ArithmeticError, TypeError)
 
 def transferred(call: Call) -> Result:
     """Return the outputs of a node by its transfer function; None if it says nothing.
+
+    A fault in a transfer function ends here, too: the outputs are then not known.
 
     >>> import numpy as np
     >>> import onnx_ir as ir

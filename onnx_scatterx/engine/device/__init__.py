@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from onnx_scatterx.engine.device.uses import is_lacked as is_lacked
     from onnx_scatterx.engine.device.uses import is_of_any_sign as is_of_any_sign
     from onnx_scatterx.engine.device.uses import use_of as use_of
+    from onnx_scatterx.engine.device.violation import Violation as Violation
+    from onnx_scatterx.engine.device.violation import by_reason as by_reason
     from onnx_scatterx.engine.device.violations import TakenOut as TakenOut
-    from onnx_scatterx.engine.device.violations import Violation as Violation
-    from onnx_scatterx.engine.device.violations import by_reason as by_reason
-    from onnx_scatterx.engine.device.violations import computed_at_load as computed_at_load
+    from onnx_scatterx.engine.device.violations import judged_nodes as judged_nodes
     from onnx_scatterx.engine.device.violations import objections_to as objections_to
     from onnx_scatterx.engine.device.violations import violating_nodes as violating_nodes
 else:
@@ -35,7 +35,7 @@ else:
             "costs": "Costs Traffic check_sizes costs_of known_sizes",
             "refused_uses": "is_refused",
             "uses": "Use is_lacked is_of_any_sign use_of",
-            "violations": "TakenOut Violation by_reason computed_at_load objections_to "
-            "violating_nodes",
+            "violation": "Violation by_reason",
+            "violations": "TakenOut judged_nodes objections_to violating_nodes",
         },
     )

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
+import onnx.defs
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import ElementOf, Scope, TensorValue, size_name
@@ -27,7 +29,8 @@ class Use:
     ``is_constant`` says of each input whether it is an initializer or the output of a Constant. A
     Mod ``of_any_sign`` is only read where the result may have the sign of the number, too; of other
     operators, the user promised that no index is negative. A node ``is_inner`` if it does not write
-    from an input of the model to an output of it.
+    from an input of the model to an output of it. The ``pattern`` is the operator that it computes
+    together with the nodes around it, such as Gelu.
     """
 
     op_type: str
@@ -38,12 +41,17 @@ class Use:
     facts: Facts = field(default_factory=Facts)
     of_any_sign: bool = False
     is_inner: bool = False
+    pattern: str = ""
 
     @property
     def data(self) -> TensorValue | None:
-        """The input whose element type counts: of Where the second, else the first."""
-        index = next(iter(OPERATORS[self.op_type].moves), 0)
-        if index < len(self.inputs):
+        """The input whose element type counts: of Where the second, else the first.
+
+        ConstantOfShape reads a shape, which are no data: the type of its output counts.
+        """
+        row = OPERATORS[self.op_type]
+        index = next(iter(row.moves), 0)
+        if index < len(self.inputs) and index not in row.sizes:
             return self.inputs[index]
         return self.outputs[0] if self.outputs else None
 
@@ -107,6 +115,17 @@ class Use:
         limits = target.limits_of(self.op_type)
         if limits is not NO_LIMITS:  # most operators have none
             yield from _beyond(limits, self)
+            made = self.outputs[0].dtype if self.outputs else None
+            if made is None or made == self.dtype or target.has_type(made):
+                return
+            if not _gives_one_type(self.op_type):
+                yield f"{self.op_type} that gives {made.name.lower()}"
+
+
+@cache
+def _gives_one_type(op_type: str) -> bool:
+    """Return whether ONNX allows one element type of the result only: int64 of a Shape."""
+    return onnx.defs.has(op_type) and len(onnx.defs.get_schema(op_type).outputs[0].types) == 1
 
 
 def is_lacked(node: ir.Node, target: Target) -> bool:
@@ -134,7 +153,12 @@ def use_of(
     outputs = [of(v) for v in node.outputs]
     facts = Facts() if scope is None else scope.facts
     sign = is_of_any_sign(node)
-    return Use(name, inputs, outputs, attributes, is_constant, facts, sign, is_inner)
+    pattern = ""
+    if name == "Erf":
+        from onnx_scatterx.engine.device.patterns import pattern_of
+
+        pattern = pattern_of(node, overridable)
+    return Use(name, inputs, outputs, attributes, is_constant, facts, sign, is_inner, pattern)
 
 
 def _leaves(tensors: Sequence[TensorValue]) -> set[Symbol]:
@@ -161,8 +185,16 @@ def _beyond(limits: OperatorLimits, use: Use) -> Iterator[str]:
         yield f"{name} with computed operands"
     if not limits.constant and (at := _indices(use)) is not None and at.constant is not None:
         yield f"{name} at constant indices"
-    if not limits.axes_input and len(use.inputs) > 1 and use.inputs[1] is not None:
-        yield f"{name} with axes as an input"
+    if limits.axes_input is not True and len(use.inputs) > 1 and use.inputs[1] is not None:
+        if not limits.axes_input:
+            yield f"{name} with axes as an input"
+        elif not _reduces_all(use):
+            yield f"{name} with axes as an input that are not all"
+    if limits.within and use.pattern not in limits.within:
+        yield f"{name} outside of {' and '.join(sorted(limits.within))}"
+    equation = str(use.attributes.get("equation", ""))
+    if not limits.takes_equation(equation):
+        yield f'{name} of "{equation}"'
     if limits.most is not None and _count(use) > limits.most:
         yield f"{name} of more than {limits.most} elements"
     if not limits.inner and use.is_inner:
@@ -190,6 +222,16 @@ def _has_numbers(use: Use) -> bool:
     moved = OPERATORS[use.op_type].moved(len(use.inputs))
     held = (t for i, t in enumerate(use.inputs) if i in moved and use.is_constant[i : i + 1] == [1])
     return any(t is not None and (t.constant is None or t.constant.any()) for t in held)
+
+
+def _reduces_all(use: Use) -> bool:
+    """Return whether every axis of more than one element is named by the axes."""
+    sizes = None if use.data is None else use.data.static_shape
+    axes = None if use.inputs[1] is None else use.inputs[1].constant
+    if sizes is None or axes is None or not axes.size:
+        return False
+    named = {int(a) % len(sizes) for a in axes.ravel()} if sizes else set()
+    return all(n == 1 or d in named for d, n in enumerate(sizes))
 
 
 def _have_one_shape(use: Use) -> bool:

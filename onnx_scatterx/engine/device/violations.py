@@ -12,8 +12,8 @@ Nodes that every compiler removes first are not reported:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
 from functools import cache, partial
 
 import onnx_ir as ir
@@ -21,6 +21,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis import Knowledge, Scope, TensorValue
 from onnx_scatterx.engine.budget import within_limits
 from onnx_scatterx.engine.device.uses import Use, use_of
+from onnx_scatterx.engine.device.violation import Violation
 from onnx_scatterx.graphs import (
     called_function,
     constant,
@@ -30,9 +31,8 @@ from onnx_scatterx.graphs import (
     overridable,
     reached,
 )
-from onnx_scatterx.grouping import grouped
-from onnx_scatterx.operators import RANDOM, SCATTERS
-from onnx_scatterx.targets import SCATTERX, Target
+from onnx_scatterx.operators import RANDOM
+from onnx_scatterx.targets import Target
 
 _NOT_FOLDED = RANDOM | {"DequantizeLinear", "QuantizeLinear"}
 """Operators that draw random numbers, and those that define quantized weights."""
@@ -143,41 +143,6 @@ def _does_nothing(node: ir.Node, overridable: Collection[ir.Value]) -> bool:
 _UNCHECKED = "not checked: the limit of steps was reached"
 
 
-@dataclass(frozen=True)
-class Violation:
-    """A node or an input that the target does not take, and why.
-
-    A node without a name is named by its first output. ``op`` of an input is "input", of the model
-    itself "model". ``on_host`` says that the target takes the node, and runs it on its host, and
-    ``slow`` that it runs the node slowly.
-    """
-
-    node: str
-    op: str
-    graph: str
-    why: str
-    on_host: bool = False
-    slow: bool = False
-
-    def __str__(self) -> str:
-        return f"{self.node} ({self.op}): {self.why}"
-
-    @property
-    def is_taken(self) -> bool:
-        """Whether the target takes the node, though on its host or slowly."""
-        return self.on_host or self.slow
-
-    @property
-    def is_of_model(self) -> bool:
-        """Whether it is about an input, or about the model itself, and not about a node."""
-        return self.op in ("input", "model")
-
-    @property
-    def is_scatter(self) -> bool:
-        """Whether the node writes by indices: a scatter of ONNX, or ScatterX."""
-        return self.op == SCATTERX or self.op in SCATTERS
-
-
 def violating_nodes(
     model: ir.Model, target: Target, knowledge: Knowledge, promised: Knowledge | None = None
 ) -> list[tuple[ir.Node | None, Violation]]:
@@ -189,28 +154,22 @@ def violating_nodes(
     return list(_Checker(target, model, knowledge, promised or knowledge).all())
 
 
-def computed_at_load(model: ir.Model, target: Target, knowledge: Knowledge) -> Counter[str]:
-    """Return the operators of nodes that a target refuses, and ONNX Runtime computes as constants.
+def judged_nodes(
+    model: ir.Model, target: Target, knowledge: Knowledge, promised: Knowledge | None = None
+) -> tuple[list[tuple[ir.Node | None, Violation]], Counter[str]]:
+    """Return ``violating_nodes``, and the operators of refused nodes that ONNX Runtime folds.
 
-    ONNX Runtime does so when it loads the file, so the target does not see these nodes.
+    ONNX Runtime computes these nodes as constants when it loads the file, so the target does not
+    see them.
 
     >>> from onnx_scatterx.engine.analysis import interpret
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { e = Erf (w)  y = Mul (e, x) }''')
-    >>> computed_at_load(model, Target("npu", avoid=frozenset({"Erf"})), interpret(model))
-    Counter({'Erf': 1})
+    >>> judged_nodes(model, Target("npu", avoid=frozenset({"Erf"})), interpret(model))
+    ([], Counter({'Erf': 1}))
     """
-    return Counter(node.op_type for node in _Checker(target, model, knowledge, knowledge).folded())
-
-
-def by_reason(refused: Iterable[Violation]) -> dict[tuple[str, str], list[str]]:
-    """Return the names of nodes by operator and reason, scatters first.
-
-    >>> by_reason([Violation("a", "Erf", "main", "no Erf"), Violation("b", "Erf", "f", "no Erf")])
-    {('Erf', 'no Erf'): ['a', 'b']}
-    """
-    ordered = sorted(refused, key=lambda violation: not violation.is_scatter)
-    return grouped(((violation.op, violation.why), violation.node) for violation in ordered)
+    checker = _Checker(target, model, knowledge, promised or knowledge)
+    return list(checker.all()), Counter(node.op_type for node in checker.folded())
 
 
 def objections_to(use: Use, target: Target) -> Iterator[str]:
@@ -266,10 +225,11 @@ class _Checker:
                     continue
                 if called_function(model, node) is None or is_scatterx_domain(node.domain):
                     label = node.name or node.outputs[0].name or "?"
-                    judged = within_limits(partial(self._judged, node, scope))
+                    judged = within_limits(partial(self._judged, node, scope, self._promised))
                     use, reasons = judged or (None, [_UNCHECKED])
+                    lacked = None if use is None else self._lacked(use)
                     for why in reasons:
-                        yield node, Violation(label, node.op_type, name, why)
+                        yield node, Violation(label, node.op_type, name, why, lacked=lacked)
                     if use is not None and not reasons and not taken_out.computes_constant(node):
                         yield from ((node, v) for v in self._second_choice(use, label, name))
 
@@ -280,9 +240,13 @@ class _Checker:
             scope = self.knowledge.scopes.get(graph)
             for node in graph:
                 if taken_out.folds(node, graph):
-                    judged = within_limits(partial(self._judged, node, scope))
+                    judged = within_limits(partial(self._judged, node, scope, self.knowledge))
                     if judged is None or judged[1]:
                         yield node
+
+    def _lacked(self, use: Use) -> str | None:
+        """Return the operator of a use if the target lacks it, even of constants."""
+        return None if self._with_host.has(use.op_type, of_constant=True) else use.op_type
 
     def _second_choice(self, use: Use, label: str, graph: str) -> Iterator[Violation]:
         """Yield that the target runs a use on its host, or slowly."""
@@ -306,16 +270,18 @@ class _Checker:
         if target.max_rank is not None and len(shape) > target.max_rank:
             yield f"rank {len(shape)}, and {target.name} takes {target.max_rank}"
 
-    def _judged(self, node: ir.Node, scope: Scope | None) -> tuple[Use, list[str]]:
-        use = self._use(node, scope)
+    def _judged(
+        self, node: ir.Node, scope: Scope | None, promised: Knowledge
+    ) -> tuple[Use, list[str]]:
+        use = self._use(node, scope, promised)
         return use, list(objections_to(use, self._with_host))
 
-    def _use(self, node: ir.Node, scope: Scope | None) -> Use:
+    def _use(self, node: ir.Node, scope: Scope | None, promised: Knowledge) -> Use:
         data = node.inputs[0] if node.inputs else None
         inner = data not in self._inputs or node.outputs[0] not in self._outputs
         use = use_of(node, self.of, self._overridable, scope, is_inner=inner)
-        if self._promised is self.knowledge or not use.may_be_negative:
+        if promised is self.knowledge or not use.may_be_negative:
             return use
-        there = self._promised.scopes.get(node.graph) if isinstance(node.graph, ir.Graph) else None
+        there = promised.scopes.get(node.graph) if isinstance(node.graph, ir.Graph) else None
         known = use if there is None else use_of(node, there.of, self._overridable, there)
         return use if known.may_be_negative else replace(use, of_any_sign=True)

@@ -51,6 +51,8 @@ class Lifted:
 class Provenance:
     """Mosaics of the values of one graph; values from outside are sources of their own.
 
+    ``_written`` decides whether a scatter is seen through.
+
     ``scatters`` has an entry for each scatter of the graph, ``gathers`` for each node that reads.
     ``absorbed[value]`` are the scatters, and the gathers of ``gathers_to_remove``, that become dead
     if the value is written from its mosaic. The outputs of scatters in ``opaque`` are sources; for

@@ -73,7 +73,7 @@ class Analyses:
         """What is known without promises, and without trust that dims of one name are equal."""
         if self._without_trust is None:
             same = not self.full.assumed and self._trusts_nothing
-            self._without_trust = self.full if same else self._untrusting()
+            self._without_trust = self.full if same else self._untrusting(None)
         return self._without_trust
 
     @property
@@ -87,8 +87,8 @@ class Analyses:
         )
         return None if is_known else self.full
 
-    def _untrusting(self) -> ModelAnalysis:
-        known = self._without_trust
+    def _untrusting(self, known: ModelAnalysis | None) -> ModelAnalysis:
+        """Return an analysis without trust; what a ``known`` one has ruled out still holds."""
         earlier = known if known is not None and known.distrust_dims and not known.assumed else None
         noted = None if known is None else known.noted
         return ModelAnalysis(self.full.model, distrust_dims=True, earlier=earlier, noted=noted)
@@ -117,7 +117,7 @@ class Analyses:
 
     def read_again(self) -> None:
         """Let the model be interpreted again: what was computed may prove more."""
-        self._without_trust = self._untrusting()
+        self._without_trust = self._untrusting(self.without_trust)
         self._is_read_again = True
 
     def forget(self) -> None:

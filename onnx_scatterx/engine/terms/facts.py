@@ -63,20 +63,20 @@ class Facts:
         self._own = Layer()
         self.layers: Layers = (self._own, *(() if below is None else below.layers))
         self._passing = passing
-        self._intervals = Memo[Atom, Interval]()
+        self._intervals: Memo[Atom, Interval] = Memo()
         self.news = News()
         self.one_size = OneSize(self.layers, self.atom_interval, passing=passing)
         under = None if below is None else below.counterexamples
         self.counterexamples: Counterexamples = Counterexamples(
             self._own, self.extents, self.atom_interval, under
         )
-        self._proven = Memo[Term, int]()  # and the price of the proof
-        self._open = Memo[Term, tuple[Asked, bool]]()
+        self._proven: Memo[Term, int] = Memo()  # and the price of the proof
+        self._open: Memo[Term, tuple[Asked, bool]] = Memo()
         """What is not proven, and whether it was answered."""
-        self._more = Memo[tuple[Term, ...], Facts]()
-        self.simplifications = Memo[Term, tuple[Term, Asked]]()
+        self._more: Memo[tuple[Term, ...], Facts] = Memo()
+        self.simplifications: Memo[Term, tuple[Term, Asked]] = Memo()
         """The results of ``simplify``."""
-        self._recalled = Memo[object, tuple[object, int]]()  # and the price
+        self._recalled: Memo[object, tuple[object, int]] = Memo()  # and the price
         self._recalled_at = 0
         self.add(known)
 

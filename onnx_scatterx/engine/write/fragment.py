@@ -247,20 +247,6 @@ class Fragment:
         same = list(before.inputs[1:]) == list(inputs[1:])
         return before.inputs[0] if same and before.attributes == attributes else None
 
-    def without_not(
-        self, op: str, inputs: Sequence[ir.Value | None], dtype: ir.DataType | None
-    ) -> Sequence[ir.Value | None] | None:
-        """Return the inputs of an equal Where that reads what the Not before it reads, or None.
-
-        Of floats it stays: ONNX Runtime's Where loses the sign of a zero of one operand only.
-        """
-        before = self.by_output.get(inputs[0]) if op == "Where" and inputs[0] else None
-        if before is None or before.op != "Not" or before.node is not None:
-            return None
-        if dtype is None or not (dtype.is_integer() or dtype == ir.DataType.BOOL):
-            return None
-        return before.inputs[0], inputs[2], inputs[1]
-
     def drop_unread(self) -> None:
         """Remove nodes and constants that the result does not need.
 
@@ -269,7 +255,7 @@ class Fragment:
         read = {self.result, self.output}
         kept: list[Step | ir.Value] = []
         for item in reversed(self.items):
-            if isinstance(item, ir.Value):
+            if not isinstance(item, Step):  # onnx_ir's classes are asked about at length
                 kept += [item] if item in read else []
             elif not read.isdisjoint(item.outputs):
                 kept.append(item)
@@ -283,7 +269,7 @@ class Fragment:
             return
         kept = set[ir.Value]()
         for item in items:
-            kept.update([item] if isinstance(item, ir.Value) else item.outputs)
+            kept.update(item.outputs if isinstance(item, Step) else [item])
         for value in [v for v in (*self.by_output, *self._constants) if v not in kept]:
             self.by_output.pop(value, None)
             self.new_values.pop(value, None)

@@ -109,7 +109,7 @@ class GraphWriter:
             return value if fragment.made(value) else self._resolve(value)
 
         for item in fragment.items:
-            if isinstance(item, ir.Value):
+            if not isinstance(item, Step):
                 placed[item] = self._constant(item)
                 continue
             inputs = [v if v is None else current(v) for v in item.inputs]

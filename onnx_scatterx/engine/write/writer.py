@@ -14,6 +14,7 @@ from onnx_scatterx.engine.analysis import Scope, Shape, TensorValue
 from onnx_scatterx.engine.spelling import Spelling, has, since
 from onnx_scatterx.engine.terms import Term
 from onnx_scatterx.engine.write.abstract_values import AbstractValues, Attributes, frozen
+from onnx_scatterx.engine.write.conditions import direct_inputs
 from onnx_scatterx.engine.write.forms import other_form
 from onnx_scatterx.engine.write.forms.request import Request
 from onnx_scatterx.engine.write.fragment import Fragment
@@ -245,7 +246,7 @@ class Writer(Operators):
             inputs = [v if v is None else widened(self, v, self.dtype_of(v), dtype) for v in inputs]
             dtype = self.wider[dtype]
         fragment = self.fragment
-        direct = fragment.without_not(op, inputs, dtype)
+        direct = direct_inputs(self, inputs, dtype) if op == "Where" else None
         if direct is not None and self._takes(op, direct, dtype):
             inputs = direct
         key = (op, tuple(inputs), frozen(attributes))

@@ -57,6 +57,9 @@ class Adapter(Protocol):
     float16: bool = False
     """Whether it computes in float16: then it may choose another one of two near candidates."""
 
+    one_file: bool = False
+    """Whether it reads no weights beside the file: then it is given a file with all of them."""
+
     @property
     def profile(self) -> str:
         """The target that describes the consumer: its name, or the path of a profile."""

@@ -16,14 +16,17 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import onnx
 
 from onnx_scatterx.errors import (
     MissingConsumerError,
+    ModelError,
     ScatterXError,
     did_you_mean,
     no_such_file,
     one_line,
 )
+from onnx_scatterx.files import as_bytes, locations
 from onnx_scatterx.lab.devices import child
 from onnx_scatterx.lab.devices.adapter import Adapter, Answer, Outputs
 from onnx_scatterx.processes import Child, Closing, NoReply, Reply, scratch
@@ -137,6 +140,11 @@ class ConsumerProcess(Closing):
         assert self._process is not None
         with scratch(self._directory) as directory:
             types, tensors = child.as_messages(feeds)
+            try:
+                model = _whole(model, self._directory) if self._consumer.adapter.one_file else model
+            except ModelError as error:
+                why = f"it reads no weights beside the file, and {error}"
+                return Answer("refused", message=why, version=self.version)
             job = {"model": str(model.absolute()), "directory": str(directory), "types": types}
             reply = self._process.ask(job, tensors, timeout=self._limit)
             answered = self._answered(reply)
@@ -189,6 +197,16 @@ class ConsumerProcess(Closing):
         process, self._process = self._process, None
         if process is not None:
             process.close()
+
+
+def _whole(model: Path, directory: Path) -> Path:
+    """Return a file that holds all weights of a model: its own, or a new one in a directory."""
+    message = onnx.load(model, load_external_data=False)
+    if not locations(message):
+        return model
+    whole = directory / "whole.onnx"
+    whole.write_bytes(as_bytes(message, model.parent)[0])
+    return whole
 
 
 def _out_of(reply: NoReply) -> Literal["time", "memory"] | None:

@@ -55,7 +55,7 @@ def candidates(
         yield Change(deterministic=True)
     if not READS.isdisjoint(refused) and not settings.options["gathers"]:
         yield Change(gathers=True)
-    if "Gemm" in refused and not settings.options["last_bits"]:
+    if {"Einsum", "Gemm"}.intersection(refused) and not settings.options["last_bits"]:
         yield Change(last_bits=True)
     if "NonZero" in refused:
         yield from _chosen_rows(settings)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions import Clause, conditions_of, places_of, read_clauses
 from onnx_scatterx.engine.passes import Settings
 from onnx_scatterx.files import parse_toml
-from onnx_scatterx.options import command_words
+from onnx_scatterx.options import DEFAULTS, Options, command_words
 from onnx_scatterx.targets import BASES, Target, target_from, target_of
 from onnx_scatterx.tell.advice.price import Price
 from onnx_scatterx.text import Missing
@@ -60,20 +60,25 @@ def promises(assumed: Iterable[Clause]) -> list[str]:
     return [", ".join((str(Clause(n, parts[0])), *parts[1:])) for n, parts in conditions]
 
 
+_NOTES = ("is_last", "at_numbers", "places", "needs", "sample")
+"""The fields of a change that are no arguments."""
+
+
 @dataclass(frozen=True)
 class Change:
-    """Arguments that are changed for a model.
+    """Arguments that are changed for a model, and notes about them.
 
     ``keys`` are keys of a profile, as TOML, that allow the target more work. ``added`` are
-    operators that its compiler must have, and ``max_rank`` are the dims that it must take.
+    operators that its compiler must have, and ``max_rank`` are the dims that it must take. Fields
+    with the name of an option are this option. An argument that is false or empty is not changed.
     """
 
     keys: Mapping[str, str] = field(default_factory=dict)
     added: tuple[str, ...] = ()
-    max_rank: int | None = None
+    max_rank: int = 0
     assumed: tuple[Clause, ...] = ()
     fix: Mapping[str, int] = field(default_factory=dict)
-    opset: int | None = None
+    opset: int = 0
     deterministic: bool = False
     gathers: bool = False
     last_bits: bool = False
@@ -101,22 +106,23 @@ class Change:
         return cls(fix=sizes, places=places, needs=tuple(needs), sample=sample)
 
     def __or__(self, other: Change) -> Change:
-        return Change(
-            {**self.keys, **other.keys},
-            tuple(dict.fromkeys((*self.added, *other.added))),
-            max(filter(None, (self.max_rank, other.max_rank)), default=None),
-            tuple(dict.fromkeys((*self.assumed, *other.assumed))),
-            {**self.fix, **other.fix},
-            other.opset or self.opset,
-            self.deterministic or other.deterministic,
-            self.gathers or other.gathers,
-            self.last_bits or other.last_bits,
-            is_last=self.is_last or other.is_last,
-            at_numbers=self.at_numbers or other.at_numbers,
-            places=other.places or self.places,
-            needs=other.needs or self.needs,
-            sample=other.sample or self.sample,
-        )
+        """Return both changes in one.
+
+        >>> both = Change(gathers=True, fix={"b": 1}) | Change(opset=18, fix={"n": 8})
+        >>> str(both), both.arguments == {"gathers": True, "opset": 18, "fix": {"b": 1, "n": 8}}
+        ('--gathers --fix b=1 --fix n=8 --opset 18', True)
+        """
+        notes = {name: getattr(other, name) or getattr(self, name) for name in _NOTES}
+        joined = {**self.arguments, **other.arguments}
+        for name in self.arguments.keys() & other.arguments.keys():
+            joined[name] = _joined(getattr(self, name), getattr(other, name))
+        return Change(**joined, **notes)
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments that are changed, by their names: those that ask for much come first."""
+        named = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: value for name, value in named.items() if value and name not in _NOTES}
 
     @property
     def asks(self) -> int:
@@ -126,19 +132,12 @@ class Change:
     @property
     def statements(self) -> frozenset[object]:
         """The arguments as a set: a change with a subset of them asks for less."""
-        flags = {"opset": self.opset, "last": self.deterministic, "gathers": self.gathers}
-        flags |= {"last_bits": self.last_bits, "max_rank": self.max_rank}
-        needs = (("needs", text) for text in self.needs)
-        stated = {**self.keys, **self.fix, **flags}.items()
-        added = (("add", op) for op in self.added)
-        return frozenset({*self.assumed, *added, *needs, *(pair for pair in stated if pair[1])})
+        stated = {**self.arguments, "needs": self.needs}
+        return frozenset((name, part) for name, value in stated.items() for part in _parts(value))
 
     def beyond(self, base: Change) -> list[str]:
         """Return the names of the arguments that differ from those of another change."""
-        names = (each.name for each in fields(self))
-        untold = ("is_last", "at_numbers", "places", "needs", "sample")
-        told = (name for name in names if name not in untold)
-        return [name for name in told if getattr(self, name) != getattr(base, name)]
+        return [n for n, value in self.arguments.items() if value != base.arguments.get(n)]
 
     def target(self, base: Target) -> Target:
         """Return the target to write for, from that of the run: what the printed text says.
@@ -155,21 +154,14 @@ class Change:
 
     def settings(self, base: Settings) -> Settings:
         """Return the changed settings, from those of the run."""
-        chosen = base.options
-        changed = base.but(
-            target=self.target(base.target),
-            deterministic=chosen["deterministic"] or self.deterministic,
-            gathers=chosen["gathers"] or self.gathers,
-            last_bits=chosen["last_bits"] or self.last_bits,
-            fix={**(chosen["fix"] or {}), **self.fix},
-            opset=self.opset or chosen["opset"],
-        )
+        fix = {**(base.options["fix"] or {}), **self.fix}
+        chosen: Options = {**self._options(), "target": self.target(base.target), "fix": fix}
         assumed = tuple(dict.fromkeys((*base.assumed, *self._promised())))
-        return replace(changed, assumed=assumed)
+        return replace(base.but(**chosen), assumed=assumed)
 
     def command(self, base: Command) -> str:
         """Return the user's command with this change."""
-        return base.text(base.target + self._keys(), self._options())
+        return base.text(base.target + self._keys(), self._words())
 
     def __str__(self) -> str:
         """Return the arguments alone.
@@ -179,7 +171,7 @@ class Change:
         """
         keys = self._keys()
         target = [f"--target ...{keys}"] if keys else []
-        return " ".join([*target, shlex.join(self._options())]).strip()
+        return " ".join([*target, shlex.join(self._words())]).strip()
 
     def _keys(self) -> str:
         keys = dict(self.keys)
@@ -189,10 +181,12 @@ class Change:
             keys["max_rank"] = str(self.max_rank)
         return "".join(f", {key} = {value}" for key, value in keys.items())
 
-    def _options(self) -> list[str]:
-        options = {"gathers": self.gathers, "deterministic": self.deterministic, "fix": self.fix}
-        options |= {"last_bits": self.last_bits}
-        options |= {"assume": promises(self._promised()) or None, "opset": self.opset}
+    def _options(self) -> Options:
+        """Return the options that are changed, besides the target and the promises."""
+        return cast(Options, {n: v for n, v in self.arguments.items() if n in DEFAULTS})
+
+    def _words(self) -> list[str]:
+        options = {**self._options(), "assume": promises(self._promised()) or None}
         return [*chain.from_iterable(command_words(options))]
 
     def _promised(self) -> tuple[Clause, ...]:
@@ -228,6 +222,20 @@ class Change:
         if self.max_rank:
             parts.append(f"if your compiler takes {self.max_rank} dims")
         return "; ".join(parts)
+
+
+def _joined(one: Any, other: Any) -> Any:
+    """Return the value of an argument that two changes have: both, or of two numbers the larger."""
+    if isinstance(one, Mapping):
+        return {**one, **other}
+    return tuple(dict.fromkeys((*one, *other))) if isinstance(one, tuple) else max(one, other)
+
+
+def _parts(value: Any) -> Iterable[Hashable]:
+    """Return the statements that the value of an argument consists of."""
+    if isinstance(value, Mapping):
+        return value.items()
+    return value if isinstance(value, tuple) else (value,)
 
 
 class Found(NamedTuple):

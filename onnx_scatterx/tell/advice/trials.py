@@ -139,7 +139,7 @@ class Trials:
         self._runs += 1
         self.tried.add(change.statements)
         # Only the whole model shows which changes help nodes that are no scatters or gathers.
-        base, has_more = self.base, change.opset is not None or change.gathers or change.asks > 1
+        base, has_more = self.base, change.opset or change.gathers or change.asks > 1
         is_at_others = (change.fix, change.needs) != (base.fix, base.needs)
         more = 0.0
         concerns_others = bool(self.refused) and (has_more or is_at_others)
@@ -168,7 +168,7 @@ class Trials:
         except ScatterXError:  # it contradicts what the user says
             return None
         self.whole.charge(model, more=more)
-        if change.opset is not None:
+        if change.opset:
             self.whole.charge(model, RAISED)
         try:
             asked = self.violations is not None and change is self.base

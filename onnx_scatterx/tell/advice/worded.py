@@ -81,10 +81,20 @@ def about_kept(search: Search, base: Command, again: Again) -> Iterator[Advice]:
         found.append(((ways, large, refusal, key in taken), record))
     for (ways, large, _, is_taken), records in grouped(found).items():
         nodes = tuple(record.entry.node for record in records)
-        why, missing = _reasons(records, search)
+        why, missing = _reasons(records, search, told=bool(ways))
         large, ways = commands.priced(large), commands.priced(ways)
         instead = "" if is_taken or large else _instead(records, search)
-        yield Advice(nodes, why, missing, ways, is_taken=is_taken, too_large=large, instead=instead)
+        at_sizes = any(search.refusal(record) != record.entry.refusal for record in records)
+        yield Advice(
+            nodes,
+            why,
+            missing,
+            ways,
+            is_taken=is_taken,
+            too_large=large,
+            instead=instead,
+            at_sizes=at_sizes and bool(search.base.fix),
+        )
 
 
 def _instead(records: Sequence[NodeRecord], search: Search) -> str:
@@ -99,13 +109,15 @@ def _instead(records: Sequence[NodeRecord], search: Search) -> str:
     return "; ".join(dict.fromkeys(told))
 
 
-def _reasons(records: Sequence[NodeRecord], search: Search) -> tuple[str, str]:
-    """Return why nodes are kept, and what is missing."""
+def _reasons(records: Sequence[NodeRecord], search: Search, *, told: bool) -> tuple[str, str]:
+    """Return why nodes are kept, and what is missing; ``told``: commands name the sizes."""
+    chosen = " ".join(f"{name}={number}" for name, number in search.base.fix.items())
+    sizes = chosen if chosen and not told else "sizes fixed"
     found = [(record.entry.refusal, search.refusal(record)) for record in records]
     refusals = [refusal for _, refusal in found if refusal is not None]
     # With the sizes fixed, a node may be kept for another reason than the table of nodes says.
     reasons = dict.fromkeys(
-        str(now) if str(now) == str(first) else f"with sizes fixed, {now}"
+        str(now) if str(now) == str(first) else f"with {sizes}, {now}"
         for first, now in found
         if now is not None
     )

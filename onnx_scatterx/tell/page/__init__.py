@@ -2,6 +2,5 @@
 
 from onnx_scatterx.tell.page.document import OneModel, directory_page, fragment, page
 from onnx_scatterx.tell.page.model_part import ComparedNote
-from onnx_scatterx.tell.page.to_do import to_do
 
-__all__ = ["ComparedNote", "OneModel", "directory_page", "fragment", "page", "to_do"]
+__all__ = ["ComparedNote", "OneModel", "directory_page", "fragment", "page"]

@@ -17,10 +17,10 @@ from onnx_scatterx.tell.kept_advice import Advice, Way
 from onnx_scatterx.tell.outcome import outcome
 from onnx_scatterx.tell.page.environment import Figure, Figures
 from onnx_scatterx.tell.page.map_figure import graph_figure, map_figures
-from onnx_scatterx.tell.page.to_do import Task, to_do
 from onnx_scatterx.tell.refused import left_lines
 from onnx_scatterx.tell.report import Report
 from onnx_scatterx.tell.sketch import Excerpt
+from onnx_scatterx.tell.to_do import Task, to_do
 
 if TYPE_CHECKING:
     from onnx_scatterx.compare import Verification

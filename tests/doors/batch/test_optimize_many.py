@@ -20,7 +20,7 @@ from onnx_scatterx.doors.batch.gate import Gate
 from onnx_scatterx.doors.batch.summary import ModelOutcome, Summary
 from onnx_scatterx.doors.batch.workers import Task, failed
 from onnx_scatterx.doors.cli import main
-from onnx_scatterx.engine.device.violations import Violation
+from onnx_scatterx.engine.device.violation import Violation
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.tell.inquiry import Inquiry, Optimized
 from onnx_scatterx.tell.report import Report
@@ -139,6 +139,24 @@ def test_a_model_that_differs_is_not_written(
     (outcome,) = summary.outcomes
     assert (outcome.same, outcome.error) == (False, None)
     assert not list(out.rglob("*.onnx"))
+
+
+def test_what_is_promised_is_promised_to_the_proof(tmp_path: Path) -> None:
+    text = """<ir_version: 8, opset_import: ["" : 18]>
+        g (float[4] x, float[2] y, int64[2, 1] i) => (float[4] z) { z = ScatterND(x, i, y) }"""
+    model = tmp_path / "m.onnx"
+    onnx.save(onnx.parser.parse_model(text), model)
+    with ThreadPoolExecutor() as threads:
+        summary = optimize_many(
+            [model],
+            tmp_path / "out",
+            executor=threads,
+            verify={"prove": True, "samples": 3},
+            target="standard",
+            assume=["i: contiguous, nonnegative"],
+        )
+    (outcome,) = summary.outcomes
+    assert (outcome.error, outcome.answer) == (None, "proven")
 
 
 def test_advice_is_given_if_it_is_asked_for(tmp_path: Path) -> None:

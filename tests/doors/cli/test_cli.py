@@ -116,6 +116,14 @@ def test_the_advice_is_printed_below_the_outcome(
         assert "what to do next" not in capsys.readouterr().out
 
 
+def test_json_has_advice_only_if_it_is_asked_for(tmp_path: Path) -> None:
+    report = tmp_path / "r.json"
+    for command in (["inspect", KV], ["optimize", KV, "-o", str(tmp_path / "out.onnx")]):
+        for more in [], ["--advice"]:
+            assert main([*command, "--target", "coreml", "--report", str(report), *more]) == 0
+            assert bool(json.loads(report.read_text())["advice"]) == bool(more)
+
+
 def test_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model, out = str(MODELS / "read_steps_ts_dynamic.onnx"), str(tmp_path / "out.onnx")
     assert main(["inspect", model, "--gathers"]) == 0

@@ -13,7 +13,7 @@ from pathlib import Path
 import onnx
 import pytest
 
-from onnx_scatterx.doors.cli import main
+from onnx_scatterx.doors.cli import main, program
 from tests.helpers.commands import KV, MODELS, NEG, error_of, saved, started
 from tests.helpers.support import scatters
 
@@ -105,6 +105,16 @@ def test_no_command_prints_the_help(capsys: pytest.CaptureFixture[str]) -> None:
 def test_did_you_mean(arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 2
     assert error_of(capsys).startswith(told)
+
+
+def test_a_parser_reads_several_command_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    """An option that was given to the first is given to the second for the first time."""
+    parser = program._parser()
+    line = ["optimize", KV, "-o", "a", "--target"]
+    assert [parser.parse_args([*line, t]).target for t in ("qnn", "rknn")] == ["qnn", "rknn"]
+    with pytest.raises(SystemExit):
+        parser.parse_args([*line, "qnn", "--target", "qnn"])
+    assert error_of(capsys).startswith("--target is given twice, as qnn and as qnn")
 
 
 def commands(capsys: pytest.CaptureFixture[str]) -> list[str]:

@@ -166,3 +166,16 @@ def test_a_terminal_that_stops_background_writers(tmp_path: Path) -> None:
     os.waitpid(child, 0)
     os.close(terminal)
     assert b"status 0" in said, said
+
+
+def test_exit_skips_imports() -> None:
+    """The last collection leaves out what the worker imported."""
+    program = """
+import atexit, gc, sys
+atexit.register(lambda: print(gc.get_freeze_count() > 0))
+from onnx_scatterx.doors.cli import supervised
+sys.exit(supervised.run(["--help"]))
+"""
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-2:] == ["True", "False"]  # the worker, then its parent

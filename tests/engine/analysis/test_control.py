@@ -106,9 +106,7 @@ def test_a_loop_in_a_function_that_is_called_twice() -> None:
         """g (int64[N] x, int64 n, int64 m) => (a, b) {
             a = f.Grow(x, n)
             b = f.Grow(x, m)
-            p = Shape(a)
-            q = Shape(b)
-            e = Equal(p, q)
+            e = Equal(Shape(a), Shape(b))
         }
         <domain: "f", opset_import: ["" : 18]>
         Grow (x, n) => (r) {

@@ -5,7 +5,7 @@ import re
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.compare.index_bounds import USES
+from onnx_scatterx.compare.draws.index_bounds import USES
 from onnx_scatterx.engine.analysis.domain.call import Call
 from onnx_scatterx.engine.analysis.model_analysis import ModelAnalysis, interpret
 from onnx_scatterx.engine.analysis.preconditions import PRECONDITIONS, facts_of, first_false

@@ -161,6 +161,63 @@ def test_axes_as_an_attribute(more: str, version: int, tmp_path: Path) -> None:
     assert_same(proto, result.model, [{"x": sample("float32", 4, 2)}])
 
 
+@pytest.mark.parametrize(
+    ("shape", "axes", "taken"),
+    [
+        ("4, 2", "1", False),
+        ("1, 2", "-1", True),
+        ("1, 2", "0", False),
+        ("4, 2", "0, -1", True),
+        ("4, 1", "0", True),
+        ("N, 2", "1", False),
+        ("3", "0", True),
+    ],
+)
+def test_an_input_of_all_axes(shape: str, axes: str, taken: bool) -> None:
+    text = f"""<ir_version: 9, opset_import: ["" : 20]> g (float[{shape}] x) => (float[] y) {{
+            z = Gelu (x) y = ReduceL2 (z, [{axes}]) }}"""
+    target = "standard, limits.ReduceL2.axes_input = 'all'"
+    found = onnx_scatterx.inspect(parse(text), target=target).violations
+    why = ["standard takes no ReduceL2 with axes as an input that are not all"]
+    assert [v.why for v in found] == ([] if taken else why)
+
+
+_SCALED = "a = Div (x, root) b = Erf (a) c = Add (b, one)"
+
+
+@pytest.mark.parametrize(
+    ("body", "taken"),
+    [
+        (f"{_SCALED} d = Mul (x, c) y = Mul (d, half)", True),
+        (f"{_SCALED} d = Mul (c, x) y = Mul (half, d)", True),
+        (f"{_SCALED} d = Mul (c, half) y = Mul (x, d)", True),
+        (f"{_SCALED} d = Mul (x, half) y = Mul (d, c)", True),
+        (
+            "a = Mul (x, inverse) b = Erf (a) c = Add (one, b) d = Mul (x, c) y = Mul (d, half)",
+            True,
+        ),
+        ("y = Erf (x)", False),
+        (f"{_SCALED} y = Mul (x, c)", False),
+        (f"{_SCALED} d = Mul (x, c) y = Mul (d, quarter)", False),
+        (f"{_SCALED} d = Mul (a, c) y = Mul (d, half)", False),
+        (f"{_SCALED} d = Mul (c, half) y = Mul (d, half)", False),
+        (f"{_SCALED} d = Mul (x, c) e = Mul (d, half) y = Add (e, b)", False),
+        (f"{_SCALED} d = Mul (x, half) e = Mul (d, c) y = Add (d, e)", False),
+        ("a = Div (x, other) b = Erf (a) c = Add (b, one) d = Mul (x, c) y = Mul (d, half)", False),
+        ("a = Div (x, root) b = Erf (a) c = Add (b, two) d = Mul (x, c) y = Mul (d, half)", False),
+        (f"{_SCALED} d = Mul (x, c) e = Mul (d, half) y = Add (a, e)", False),
+    ],
+)
+def test_a_node_of_a_pattern(body: str, taken: bool) -> None:
+    numbers = {"root": 1.4142135, "inverse": 0.70710677, "other": 1.5, "half": 0.5, "quarter": 0.25}
+    numbers |= {"one": 1.0, "two": 2.0}
+    constants = ", ".join(f"float {name} = {{{number}}}" for name, number in numbers.items())
+    text = f"{HEAD} g (float[4] x) => (float[4] y) <{constants}> {{ {body} }}"
+    target = "standard, limits.Erf.within = ['Gelu']"
+    found = onnx_scatterx.inspect(parse(text), target=target).violations
+    assert [v.why for v in found] == ([] if taken else ["standard takes no Erf outside of Gelu"])
+
+
 @pytest.mark.parametrize("rest", ["", 'avoid = ["Gather", "Slice"]'])
 @pytest.mark.parametrize("indices", ["rows", "at"])
 def test_constant_indices(indices: str, rest: str, tmp_path: Path) -> None:
@@ -182,6 +239,7 @@ def test_every_key_is_tested() -> None:
     elsewhere = {"axes_input", "computed", "constant", "negative", "reductions"}
     elsewhere |= {"refused", "slow"}  # test_second_choices.py
     elsewhere |= {"inner"}  # test_bound_caches.py
+    elsewhere |= {"equations", "within"}  # engine/write/test_einsums.py, and above
     of_embeddings = {"unwritten", "zeros", "computed_data", "data_rank"}  # in engine/write
     assert {*CASES, *elsewhere, *of_embeddings, "most", "written"} == set(KEYS)
 

@@ -148,3 +148,52 @@ def test_no_form_makes_a_size_that_only_the_run_knows(name: str) -> None:
     assert not any("a size is known only" in v.why for v in report.violations)
     dynamic = onnx_scatterx.inspect(parse(text), target="standard", assume="at: nonnegative")
     assert dynamic.ops_after["Slice"] == 2
+
+
+@pytest.mark.parametrize(
+    ("keys", "node", "lacked"),
+    [
+        ("avoid = ['Exp']", "y = Exp (x)", ["Exp"]),
+        ("avoid = ['acme.fast.Exp']", "y = acme.fast.Exp (x)", ["acme.fast.Exp"]),
+        ("limits.Exp.no_types = ['float']", "y = Exp (x)", [None]),
+        ("limits.GatherND.computed_data = false", "y = GatherND (x, at)", [None]),
+        ("limits.Exp.native = false, avoid = ['Neg']", "e = Exp (x)  y = Neg (e)", [None, "Neg"]),
+        ("avoid = ['NonZero'], static_only = true", "y = NonZero (x)", ["NonZero", "NonZero"]),
+        ("max_rank = 1", "y = Exp (x)", [None, None]),  # of the input, too
+        ("max_rank = 4", "y = TensorScatter (x, x)", ["TensorScatter"]),
+    ],
+)
+def test_the_operator_that_is_lacked(keys: str, node: str, lacked: list[str | None]) -> None:
+    """By its name in a profile: adding it there changes the answer."""
+    text = f"""<ir_version: 8, opset_import: ["" : 18, "acme.fast" : 1]>
+        g (float[2, 2] x) => (y) <int64[1, 1] at = {{0}}> {{ {node} }}"""
+    model = ir.from_proto(parse(text))
+    assert [v.lacked for v in violations(model, target_of(f"standard, {keys}"))] == lacked
+    names = [name for name in lacked if name is not None]
+    added = target_of(f"standard, {keys}, add = {names}")
+    assert not any(v.lacked for v in violations(model, added))
+
+
+@pytest.mark.parametrize(
+    ("keys", "nodes", "found"),
+    [
+        ('types = ["float"]', "e = Add (x, x)  y = Neg (e)", []),
+        ('types = ["int32"]', "y = Neg (x)", ["y: Neg of float"]),
+        ('no_types = ["double"]', "y = Cast <to = 11> (x)", ["y: Cast that gives double"]),
+        ('no_types = ["int64"]', "y = Cast <to = 7> (x)", ["y: Cast that gives int64"]),
+        ('no_types = ["int64"]', "e = Shape (x)  y = ConstantOfShape (e)", []),  # of floats
+        ('no_types = ["int64"]', "e = Shape (x)  y = Add (e, e)", ["y: Add of int64"]),
+        ('no_types = ["int64"]', "y = Slice (x, two, one)", []),  # bounds are no data
+        ('no_types = ["int64"]', "i = NonZero (x)  y = Gather (x, i)", []),  # nor are indices
+        ('no_types = ["bool"]', "e = Equal (x, x)  y = Not (e)", ["y: Not of bool"]),
+        ('types = ["float"], avoid = ["Neg"]', "e = Cast <to = 7> (x)  y = Neg (e)", None),
+    ],
+)
+def test_types_that_a_target_lacks(keys: str, nodes: str, found: list[str] | None) -> None:
+    text = f"""g (float[N] x) => (y) {{
+        two = Constant <value_ints = [2]> ()  one = Constant <value_ints = [1]> ()  {nodes} }}"""
+    model = ir.from_proto(parse(text))
+    wrong = violations(model, target_of(f"standard, {keys}"))
+    if found is None:
+        found = ["e: Cast that gives int64", "y: Neg"]
+    assert [f"{v.node}: {v.why.removeprefix('standard takes no ')}" for v in wrong] == found

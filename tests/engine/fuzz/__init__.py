@@ -7,8 +7,8 @@ Runtime. From the command line, for a minute, keeping what was found:
 
     python -m tests.engine.fuzz --seconds 60 --seed 7 --keep found
 
-Random models are compared likewise: whole graphs, nested and of all kinds (``shapes``, with
-``writes`` and ``nests``), and special ones (``masked``, ``rows``, ``float16``, ``quantized``):
+Random models (``tests.helpers.drawing``) are compared likewise: whole graphs, nested and of all
+kinds (``shapes``), and special ones (``masked``, ``rows``, ``float16``, ``quantized``):
 
     python -m tests.engine.fuzz.shapes --count 1000 --seed 7 --keep found
 """

@@ -8,183 +8,181 @@ fused.
 import random
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import onnx
 
 import onnx_scatterx
-from tests.engine.fuzz.drawn import campaign, runs
-from tests.helpers.builder import Builder
+from tests.engine.fuzz.random_models import campaign, runs
+from tests.helpers.builder import Dims
+from tests.helpers.drawing import Drawing, Value, enter, even
+from tests.helpers.drawing.computations import INTEGERS
+from tests.helpers.drawing.drawing import Feed
+from tests.helpers.drawing.moves import there_and_back
 from tests.helpers.pair import agree
 
 _TYPES = ("float32",) * 4 + ("float64", "float16", "int64", "int32", "int8", "uint8")
 _TARGETS = ("standard", "standard", "scatterx", "ort-cpu", "qnn")
-_UNARY = (
-    *("Abs", "Neg", "Sqrt", "Exp", "Tanh", "Sigmoid", "Erf", "Gelu", "Relu", "LeakyRelu"),
-    *("HardSwish", "Floor", "Ceil", "Round", "Reciprocal", "Sign", "Swish", "Softsign"),
-    *("Log", "Sin", "Identity", "Cast", "Clip"),
-)
-_BINARY = ["Add", "Sub", "Mul", "Div", "Min", "Max", "Mod", "Pow", "Where"]
 _DIVIDES = {"Div", "Mod", "Pow", "Reciprocal"}  # they make infinities of signs of zeros
 _CHOOSES = {"Max", "Min"}  # of two zeros, they choose one by its place in the tensor
 _JUMPS = {"Cast", "Ceil", "Floor", "Mod", "Round", "Sign", "Where"}  # they enlarge a rounding
-_SPECIAL = (0.0, -0.0, np.nan, np.inf, -np.inf, 1.0, -1.0, 0.5, 88.0)
+RECIPE = {
+    "functions": {"unary": 45, "binary": 55},
+    "unary": even(
+        "Abs Neg Sqrt Exp Tanh Sigmoid Erf Gelu Relu LeakyRelu HardSwish Floor Ceil Round "
+        "Reciprocal Sign Swish Softsign Log Sin Identity Cast Clip"
+    ),
+    "binary": even("Add Sub Mul Div Min Max Mod Pow Where"),
+    "leaves": {"own": 6, "another": 4},
+    "operands": {"number": 25, "fed_number": 15, "fed_row": 15, "of_each": 10, "function": 35},
+}
 
 
-class Masked(Builder):
+class Masked(Drawing):
     """A random model of one to three masked writes, one after the other."""
 
     def __init__(self, seed: int) -> None:
         rng = random.Random(seed)
-        super().__init__(rng, rng.choice((18, 20, 24)))
-        self.draw = np.random.default_rng(seed)
-        self.dtype = self.rng.choice(_TYPES)
-        self.rank = self.rng.randint(1, 3)
-        self.dims = ("N", *self.rng.choices((1, 2, 3, 4), k=self.rank - 1))
+        super().__init__(rng, rng.choice((18, 20, 24)), RECIPE)
+        self.whole, self.spread, self.odd = 0.5, 2, (*self.odd, 88.0)
+        self.dtype = rng.choice(_TYPES)
+        self.dims: Dims = ("N", *rng.choices((1, 2, 3, 4), k=rng.randint(0, 2)))
         self.divisors: dict[str, str] = {}  # input: the mask by which it is read
         self.masks: list[str] = []
-        x = self.given(self.dtype, self.dims)
-        self.may_divide = self.rng.random() < 0.5
-        for _ in range(self.rng.choice((1, 1, 2, 3))):
+        x = self.input(self.dtype, self.dims)
+        self.may_divide = self.does(0.5)
+        for _ in range(rng.choice((1, 1, 2, 3))):
             x = self.written(x)
             self.may_divide = False  # Where may change the sign of a zero
-        self.output = x
+        self.outputs[x] = None
 
     def written(self, x: str) -> str:
         """Return ``x`` after ``x[m] = f(x[m], ...)``."""
-        depth = self.rng.randint(1, self.rank)
-        self.mask = self.given("bool", self.dims[:depth])
+        depth = self.rng.randint(1, len(self.dims))
+        self.mask = self.input("bool", self.dims[:depth])
         self.masks.append(self.mask)
         self.x, self.tail = x, self.dims[depth:]
         self.places = self.node("Transpose", self.node("NonZero", self.mask))
         reduction: dict[str, Any] = {}
-        if self.rng.random() < 0.15 and self.dtype != "uint8":
+        if self.does(0.15) and self.dtype != "uint8":
             reduction["reduction"] = "add"
         return self.node("ScatterND", x, self.places, self.function(3), **reduction)
 
     def read(self, source: str) -> str:
         """Return ``source[m]``, sometimes in a way round."""
-        found = self.node("GatherND", source, self.places)
-        if self.rng.random() < 0.1:
-            wide = self.node("Unsqueeze", found, self.constant([0], "int64"))
-            return self.node("Squeeze", wide, self.constant([0], "int64"))
-        return found
+        found = Value(self.node("GatherND", source, self.places), self.dtype, ())
+        return there_and_back(self, found).name if self.does(0.1) else found.name
 
-    def leaf(self) -> str:
-        """Return an operand with an element for each update."""
-        kind = self.rng.random()
-        if kind < 0.6:
-            return self.read(self.x)
-        return self.read(self.given(self.dtype, self.dims))
+    def rows_of(self, *dims: int | str) -> str:
+        """Return what the mask reads of a new input."""
+        return self.read(self.input(self.dtype, dims))
 
-    def other(self, depth: int) -> str:
-        """Return an operand that may be broadcast."""
-        kind, shape = self.rng.random(), tuple(self.tail)
-        if kind < 0.25:
-            return self.constant(self.numbers(self.rng.choice(((), (1,)))), self.dtype)
-        if kind < 0.4:
-            return self.given(self.dtype, self.rng.choice(((), (1,), (1,) * (len(shape) + 1))))
-        if kind < 0.55 and shape:
-            cut = self.rng.randrange(len(shape))
-            return self.given(self.dtype, shape[cut:])
-        if kind < 0.65 and shape:
-            row = self.node("GatherND", self.given(self.dtype, self.of_mask()), self.places)
-            axes = self.constant(range(1, len(shape) + 1), "int64")
-            return self.node("Unsqueeze", row, axes)
-        return self.function(depth - 1)
+    def operator(self, table: str) -> str:
+        """Return an operator, none after which the outputs cannot be compared."""
+        barred = _JUMPS | _DIVIDES if self.dtype == "float16" else set()
+        if self.is_float:
+            barred |= _CHOOSES if self.may_divide else _DIVIDES
+        return next(op for op in iter(partial(self.choose, table), "") if op not in barred)
 
-    def of_mask(self) -> tuple[Any, ...]:
-        """Return the shape of the mask."""
-        return self.inputs[self.mask][1]
+    @property
+    def is_float(self) -> bool:
+        return np.dtype(self.dtype).kind == "f"
 
     def function(self, depth: int) -> str:
         """Return a random function of what the mask reads."""
-        if depth == 0 or self.rng.random() < 0.15:
-            return self.leaf()
-        wide = np.dtype(self.dtype).kind == "f"
-        if self.rng.random() < 0.45:
-            op = self.drawn(_UNARY)
-            x = self.function(depth - 1)
-            if op == "Cast":
-                to = self.rng.choice(("float32", "float64", "int32", "bool", "int64"))
-                if wide and to.startswith("int"):
-                    to = "float64"
-                return (
-                    self.cast(self.cast(x, to), self.dtype)
-                    if not (wide is False and to.startswith("float"))
-                    else x
-                )
-            if op == "Clip":
-                low = self.constant(-1 if self.dtype != "uint8" else 1, self.dtype)
-                return self.node(op, x, low)
-            integers = ("Abs", "Neg", "Sign", "Identity", "Relu")
-            return self.node(op, x) if wide or op in integers else x
-        op = self.drawn(_BINARY)
-        if op == "Where":
-            chosen = self.node("Less", self.function(depth - 1), self.other(depth))
-            return self.node(op, chosen, self.function(depth - 1), self.other(depth))
-        if op in ("Div", "Mod") and not wide:
-            divisor = self.constant(self.rng.choice((1, 2, 3, 7)), self.dtype)
-            if self.rng.random() < 0.7:
-                source = self.given(self.dtype, self.dims)
-                self.divisors[source] = self.mask
-                divisor = self.node("GatherND", source, self.places)
-            return self.node(op, self.function(depth - 1), divisor)
-        if op == "Pow" and not wide:
-            op = "Sub"
-        attributes: dict[str, Any] = {"fmod": 1} if op == "Mod" else {}
-        pair = [self.function(depth - 1), self.other(depth)]
-        if op not in ("Pow", "Mod") and self.rng.random() < 0.3:
-            pair.reverse()
-        return self.node(op, *pair, **attributes)
+        table = "leaves" if depth == 0 or self.does(0.15) else "functions"
+        made: str = self.draw(table, depth - 1)
+        return made
 
-    def drawn(self, ops: Sequence[str]) -> str:
-        """Return one of the operators, none after which the outputs cannot be compared."""
-        barred = _JUMPS | _DIVIDES if self.dtype == "float16" else set()
-        if not self.dtype.startswith(("int", "uint")):
-            barred |= _CHOOSES if self.may_divide else _DIVIDES
-        return self.rng.choice([op for op in ops if op not in barred])
-
-    def numbers(self, shape: tuple[int, ...], dtype: str = "") -> np.ndarray:
-        """Draw numbers: floats with all that is special, integers of the whole type."""
-        kind = np.dtype(dtype or self.dtype)
-        if kind.kind == "b":
-            return self.draw.random(shape) < self.rng.choice((0, 0.2, 0.6, 1.1))
-        if kind.kind in "iu":
-            limits = np.iinfo(kind)
-            whole = self.draw.integers(limits.min, limits.max, shape, kind, endpoint=True)
-            small = self.draw.integers(0 if kind.kind == "u" else -3, 4, shape).astype(kind)
-            return np.where(self.draw.random(shape) < 0.5, whole, small)
-        plain = self.draw.standard_normal(shape) * 10.0 ** self.rng.randint(-2, 2)
-        special = self.draw.choice(_SPECIAL, shape)
-        return np.where(self.draw.random(shape) < 0.2, special, plain).astype(kind)
-
-    def feed(self, size: int) -> dict[str, np.ndarray]:
+    def fed(self, size: int) -> Feed:
         """Draw inputs; no division that is selected fails."""
-        found = {}
-        for name, (dtype, dims) in self.inputs.items():
-            found[name] = self.numbers(tuple(size if d == "N" else int(d) for d in dims), dtype)
+        found = self.feed({"N": size})
         for name in self.masks:
-            if found[name].size and self.rng.random() < 0.3:  # one true element
+            if found[name].size and self.does(0.3):  # one true element
                 one = np.zeros(found[name].size, bool)
                 one[self.rng.randrange(one.size)] = True
                 found[name] = one.reshape(found[name].shape)
         for name, mask in self.divisors.items():
             array, shape = found[name], found[mask].shape
-            chosen = np.broadcast_to(
-                found[mask].reshape(shape + (1,) * (array.ndim - len(shape))), array.shape
-            )
-            fails = (array == 0) | (
-                array == array.dtype.type(-1) if array.dtype.kind == "i" else False
-            )
-            found[name] = np.where(chosen & fails, array.dtype.type(1), array)
+            wide = found[mask].reshape(shape + (1,) * (array.ndim - len(shape)))
+            fails = (array == 0) | ((array == -1) if array.dtype.kind == "i" else False)
+            found[name] = np.where(wide & fails, array.dtype.type(1), array)
         return found
 
-    def model(self) -> onnx.ModelProto:
-        """Return the model."""
-        self.outputs[self.output] = None
-        return onnx.shape_inference.infer_shapes(self.made())
+
+@enter("leaves")
+def own(d: Masked, depth: int) -> str:
+    return d.read(d.x)
+
+
+@enter("leaves")
+def another(d: Masked, depth: int) -> str:
+    return d.rows_of(*d.dims)
+
+
+@enter("functions")
+def unary(d: Masked, depth: int) -> str:
+    op, x = d.operator("unary"), d.function(depth)
+    if op == "Cast":
+        to = d.rng.choice(("float32", "float64", "int32", "bool", "int64"))
+        if d.is_float:
+            return d.cast(d.cast(x, "float64" if to.startswith("int") else to), d.dtype)
+        return x if to.startswith("float") else d.cast(d.cast(x, to), d.dtype)
+    if op == "Clip":
+        return d.node(op, x, d.constant(-1 if d.dtype != "uint8" else 1, d.dtype))
+    return d.node(op, x) if d.is_float or op in (*INTEGERS, "Relu") else x
+
+
+@enter("functions")
+def binary(d: Masked, depth: int) -> str:
+    op = d.operator("binary")
+    if op == "Where":
+        chosen = d.node("Less", d.function(depth), d.draw("operands", depth))
+        return d.node(op, chosen, d.function(depth), d.draw("operands", depth))
+    if op in ("Div", "Mod") and not d.is_float:
+        divisor = d.constant(d.rng.choice((1, 2, 3, 7)), d.dtype)
+        if d.does(0.7):
+            source = d.input(d.dtype, d.dims)
+            d.divisors[source] = d.mask
+            divisor = d.node("GatherND", source, d.places)
+        return d.node(op, d.function(depth), divisor)
+    if op == "Pow" and not d.is_float:
+        op = "Sub"
+    pair = [d.function(depth), d.draw("operands", depth)]
+    if op not in ("Pow", "Mod") and d.does(0.3):
+        pair.reverse()
+    return d.node(op, *pair, fmod=1) if op == "Mod" else d.node(op, *pair)
+
+
+@enter("operands")
+def number(d: Masked, depth: int) -> str:
+    return d.constant(d.numbers(d.rng.choice(((), (1,))), d.dtype), d.dtype)
+
+
+@enter("operands")
+def fed_number(d: Masked, depth: int) -> str:
+    return d.input(d.dtype, d.rng.choice(((), (1,), (1,) * (len(d.tail) + 1))))
+
+
+@enter("operands")
+def fed_row(d: Masked, depth: int) -> str | None:
+    return d.input(d.dtype, d.tail[d.rng.randrange(len(d.tail)) :]) if d.tail else None
+
+
+@enter("operands")
+def of_each(d: Masked, depth: int) -> str | None:
+    """A number for each element of the mask."""
+    if not d.tail:
+        return None
+    row = d.node("GatherND", d.input(d.dtype, d.inputs[d.mask][1]), d.places)
+    return d.node("Unsqueeze", row, d.constant([*range(1, len(d.tail) + 1)]))
+
+
+@enter("operands")
+def function(d: Masked, depth: int) -> str:
+    return d.function(depth)
 
 
 def _stable(off: Sequence[np.ndarray], default: Sequence[np.ndarray]) -> np.ndarray:
@@ -203,8 +201,8 @@ def _largest(feed: dict[str, np.ndarray]) -> float:
 def trial(seed: int) -> tuple[str, onnx.ModelProto | None]:
     """Compare a random model with what it becomes; return what came of it, and what is wrong."""
     drawn = Masked(seed)
-    model = drawn.model()
-    feeds = [drawn.feed(size) for size in (0, 1, 2, 5, 33, 5, 33)]
+    model = onnx.shape_inference.infer_shapes(drawn.model())
+    feeds = [drawn.fed(size) for size in (0, 1, 2, 5, 33, 5, 33)]
     original = [runs(model, option, feeds) for option in (0, 1)]
     if original[0] is None:
         return "not valid", None

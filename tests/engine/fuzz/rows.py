@@ -20,38 +20,40 @@ import onnx
 from onnx import helper
 
 import onnx_scatterx
-from tests.engine.fuzz.drawn import campaign, runs
-from tests.engine.fuzz.row_steps import NO_NUMBERS, Choice, Feed, RowSteps, Tensor
+from tests.engine.fuzz.random_models import campaign, runs
+from tests.engine.fuzz.row_steps import NO_NUMBERS, ROWS, Choice, Feed, RowDrawing, elementwise
 from tests.helpers.builder import Dims, code
+from tests.helpers.drawing import Value
 from tests.helpers.pair import agree
 
 _TARGETS = ('standard, avoid = ["NonZero"]',) * 2 + ("qnn",)
 _SIZES = (0, 1, 2, 5, 33, 7, 64)
 
 
-class Rows(RowSteps):
+class Rows(RowDrawing):
     """A random model of one to three writes of chosen rows."""
 
     def __init__(self, seed: int) -> None:
         rng = random.Random(seed)
-        super().__init__(rng, seed)
+        super().__init__(rng)
+        self.random = np.random.default_rng(seed)
         self.symbolic = rng.random() < 0.6
         self.rank = rng.choice((1, 1, 1, 2))
-        self.size = rng.choice((1, 4, 8, 33))
-        first: Dims = ("N",) if self.symbolic else (self.size,)
+        self.count = rng.choice((1, 4, 8, 33))
+        first: Dims = ("N",) if self.symbolic else (self.count,)
         self.first = first if self.rank == 1 else (*first, 3) if rng.random() < 0.5 else (2, *first)
         self.width = rng.choice((1, 2, 4, 6, 8))
         self.routes: list[str] = []
         self.counted: dict[str, Choice] = {}  # an input with the chosen rows only
-        x = self.given(self.dtype, (*self.first, self.width))
-        self.sources = [x]
+        x = self.input(self.dtype, (*self.first, self.width))
+        self.data = [x]
         before: Choice | None = None
         for _ in range(rng.choice((1, 1, 1, 2, 2, 3))):
-            before = self.choice(before)
+            self.choice = before = self.choose_rows(before)
             x = self.written(x, before)
         self.output = x
 
-    def choice(self, before: Choice | None) -> Choice:
+    def choose_rows(self, before: Choice | None) -> Choice:
         """Return a choice of rows by a new mask, or of what a choice before left."""
         rng, first = self.rng, self.first
         if before is not None and not before.routed and rng.random() < 0.35:
@@ -62,14 +64,14 @@ class Rows(RowSteps):
         if kind == "routed" and self.rank == 1 and np.dtype(self.dtype).kind == "f":
             return self.routed()
         if kind == "equal":
-            ids, number = self.given("int64", first), rng.randrange(3)
+            ids, number = self.input("int64", first), rng.randrange(3)
             mask = self.node("Equal", ids, self.constant(number))
             return self.of_mask(mask, lambda feed: feed[ids] == number)
         if kind == "compared":
-            given = self.given("float32", first)
+            given = self.input("float32", first)
             mask = self.node("Greater", given, self.constant(0.0, "float32"))
             return self.of_mask(mask, lambda feed: feed[given] > 0)
-        mask = self.given("bool", first)
+        mask = self.input("bool", first)
         return self.of_mask(mask, lambda feed: feed[mask])
 
     def of_mask(
@@ -95,7 +97,7 @@ class Rows(RowSteps):
     def routed(self) -> Choice:
         """Return the tokens that are routed to one of the experts: each has two."""
         self.kinds.add("routed")
-        ids = self.given("int64", (*self.first, 2))
+        ids = self.input("int64", (*self.first, 2))
         expert = self.rng.randrange(3)
         if self.rng.random() < 0.5:
             hot = self.node("OneHot", ids, self.constant(4), self.constant([0, 1]), axis=-1)
@@ -108,8 +110,8 @@ class Rows(RowSteps):
         place, token = (self.node("Gather", at, self.constant(i), axis=0) for i in (0, 1))
         last = self.constant([-1])
         pair = [self.node("Unsqueeze", v, last) for v in (token, place)]
-        weights = self.given(self.dtype, (*self.first, 2))
-        self.sources.append(weights)
+        weights = self.input(self.dtype, (*self.first, 2))
+        self.data.append(weights)
         chosen = self.node("GatherND", weights, self.node("Concat", *pair, axis=-1))
         self.routes.append(ids)
         return Choice(
@@ -123,8 +125,9 @@ class Rows(RowSteps):
     def written(self, x: str, choice: Choice) -> str:
         """Return ``x`` after a write of the chosen rows."""
         rng = self.rng
-        read = rng.choice((x, self.sources[0]))
-        start = Tensor(self.read(read, choice), (self.width,), self.dtype)
+        self.pool = []  # of other rows
+        read = rng.choice((x, self.data[0]))
+        start = Value(self.read(read), self.dtype, (ROWS, self.width))
         if not choice.routed and rng.random() < 0.1:
             start = self.with_rows(start, choice)
         depth = rng.randint(1, 8)
@@ -133,11 +136,11 @@ class Rows(RowSteps):
             if rng.random() < 0.04 and level < depth - 1:
                 y = self.nested(y, choice)
             else:
-                y = self.step(y, choice)
+                y = self.draw("row steps", y)
         y = self.fitted(y)
         if choice.routed:
             weight = self.node("Unsqueeze", choice.routed, self.constant([-1]))
-            y = Tensor(self.node("Mul", y.name, weight), y.tail, y.dtype)
+            y = self.of("Mul", y, weight)
         base = x
         if rng.random() < 0.2:
             shape = self.node("Shape", x)
@@ -152,30 +155,30 @@ class Rows(RowSteps):
             return self.node("ScatterElements", base, index, y.name, axis=0, **more)
         return self.node("ScatterND", base, choice.places(), y.name, **more)
 
-    def with_rows(self, x: Tensor, choice: Choice) -> Tensor:
+    def with_rows(self, x: Value, choice: Choice) -> Value:
         """Return ``x`` with an operand that has the chosen rows only, or one row."""
         one = self.rng.random() < 0.3
         self.kinds.add("one row" if one else "rows")
         rows = 1 if one else f"K{len(self.counted)}"
-        d = self.given(self.dtype, (rows, self.width))
+        d = self.input(self.dtype, (rows, self.width))
         if not one:
             self.counted[d] = choice
-        return Tensor(self.node("Add", x.name, d), x.tail, x.dtype)
+        return self.of("Add", x, d)
 
-    def nested(self, x: Tensor, choice: Choice) -> Tensor:
+    def nested(self, x: Value, choice: Choice) -> Value:
         """Return ``x`` after a write of some of its rows."""
-        if choice.routed or len(x.tail) != 1:
-            return self.step(x, choice)
+        if choice.routed or len(x.dims) != 2:
+            made: Value = self.draw("row steps", x)
+            return made
         self.kinds.add("nested")
-        mask = self.given("bool", self.first)
-        inner = self.of_mask(self.read(mask, choice), lambda feed: feed[mask], 1)
-        y = Tensor(self.read(x.name, inner), x.tail, x.dtype)
-        y = self.elementwise(y)
-        return Tensor(self.node("ScatterND", x.name, inner.places(), y.name), x.tail, x.dtype)
+        mask = self.input("bool", self.first)
+        inner = self.of_mask(self.read(mask), lambda feed: feed[mask], 1)
+        y = elementwise(self, Value(self.read(x.name, inner), x.dtype, x.dims))
+        return self.of("ScatterND", x, inner.places(), y.name)
 
-    def feed(self, size: int) -> dict[str, np.ndarray]:
+    def fed(self, size: int) -> dict[str, np.ndarray]:
         """Draw inputs on which the model runs; rows that are not chosen may be anything."""
-        size = size if self.symbolic else self.size
+        size = size if self.symbolic else self.count
         found: dict[str, np.ndarray] = {}
         for name, (dtype, dims) in self.inputs.items():
             if name in self.counted:
@@ -183,21 +186,23 @@ class Rows(RowSteps):
             shape = tuple(size if d == "N" else int(d) for d in dims)
             found[name] = self.numbers(shape, dtype)
             if name in self.routes:  # two experts of each token
-                order = np.argsort(self.draw.random((shape[0], 4)), axis=1)
+                order = np.argsort(self.random.random((shape[0], 4)), axis=1)
                 found[name] = order[:, :2].astype(np.int64)
             elif dtype == "int64" and len(shape) == self.rank and name not in self.fails:
-                found[name] = self.draw.integers(0, 3, shape)
+                found[name] = self.random.integers(0, 3, shape)
         for name, choice in self.counted.items():
             dtype, (_, *tail) = self.inputs[name]
             count = int(choice.chosen(found).sum())
-            found[name] = self.numbers((count, *(int(d) for d in tail)), dtype, special=False)
+            found[name] = self.numbers((count, *(int(d) for d in tail)), dtype, special=0)
         for name, (choice, right) in self.fails.items():
             array, chosen = found[name], choice.chosen(found)
             wide = chosen.reshape(chosen.shape + (1,) * (array.ndim - chosen.ndim))
             found[name] = np.where(wide, right(array), array).astype(array.dtype)
-        array = found[self.sources[0]]
+        array = found[self.data[0]]
         if array.dtype.kind == "f" and self.rng.random() < 0.4:  # rows that are no numbers
-            array[self.draw.random(array.shape[: self.rank]) < 0.3] = self.draw.choice(NO_NUMBERS)
+            array[self.random.random(array.shape[: self.rank]) < 0.3] = self.random.choice(
+                NO_NUMBERS
+            )
         return found
 
     def model(self) -> onnx.ModelProto:
@@ -207,7 +212,7 @@ class Rows(RowSteps):
             if not self.symbolic:
                 dtype, (_, *tail) = self.inputs[name]
                 self.inputs[name] = dtype, (f"K_{name}", *tail)
-        return onnx.shape_inference.infer_shapes(self.made())
+        return onnx.shape_inference.infer_shapes(super().model())
 
 
 _LEFT = {"NonZero", "GatherND", "ScatterND", "ScatterElements", "ScatterX", "Compress"}
@@ -239,7 +244,7 @@ def trial(seed: int) -> tuple[str, onnx.ModelProto | None]:
     """Compare a random model with what it becomes; return what came of it, and what is wrong."""
     drawn = Rows(seed)
     model = drawn.model()
-    feeds = [drawn.feed(size) for size in _SIZES]
+    feeds = [drawn.fed(size) for size in _SIZES]
     original = [runs(model, option, feeds) for option in (0, 1)]
     if original[0] is None:
         return "not valid", None

@@ -134,9 +134,9 @@ def test_columns_that_count_become_dims() -> None:
 
 def test_narrow_columns() -> None:
     """ScatterX takes a column of int32 as it is; the ScatterND of its body takes int64 only."""
-    text = """g (float[A, 4] x, int32[A] v, float[A] y) => (float[A, 4] z) <int64[1] last = {-1}> {
+    text = """g (float[A, 4] x, int32[A] v, float[A] y) => (float[A, 4] z) {
         s = Shape (v)  a = Squeeze (s)  r = Range (0, a, 1)  w = Cast <to = 7> (v)
-        i = Concat <axis = -1> (Unsqueeze (r, last), Unsqueeze (w, last))
+        i = Concat <axis = -1> (Unsqueeze (r, [-1]), Unsqueeze (w, [-1]))
         z = ScatterND (x, i, y) }"""
     v = np.array([3, -1, 0, 2, 2], np.int32)
     model = check(text, {"x": X, "v": v, "y": Y[0, :1].repeat(5)})

@@ -7,8 +7,7 @@ from tests.helpers.support import parse
 def test_a_gather_sees_through_the_nodes_that_replaced_a_scatter() -> None:
     """The scatter is written flat, and reshaped: what is read of it needs no second Reshape."""
     model = parse("""g (float[1, 2] x, int64[K, 2] p, float[K] u) => (z) {
-        y = ScatterND (x, p, u)
-        z = Gather <axis = 0> (y, [0]) }""")
+        z = Gather <axis = 0> (ScatterND (x, p, u), [0]) }""")
     result = optimize(model, target="standard", gathers=True, verify=True)
     assert [node.op_type for node in result.model.graph.node][-3:] == [
         "Concat",

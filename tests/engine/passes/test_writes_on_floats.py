@@ -80,12 +80,10 @@ def test_a_pool_with_two_results_stays_behind_the_quantizer() -> None:
 
 def test_an_output_between_the_write_and_its_quantizer() -> None:
     """ONNX Runtime moves QuantizeLinear up past a Transpose, over the output."""
-    text = """g (uint8[4,3] x, float[2,3] u) => (float[4,3] c, uint8[3,4] y)
-        <int64[2,1] i = {1, 2}, float s = {0.25}, uint8 z = {3}> {
-            a = DequantizeLinear (x, s, z)
-            c = ScatterND (a, i, u)
+    text = """g (uint8[4,3] x, float[2,3] u) => (float[4,3] c, uint8[3,4] y) {
+            c = ScatterND (DequantizeLinear (x, float 0.25, uint8 3), [[1], [2]], u)
             t = Transpose (c)
-            y = QuantizeLinear (t, s, z) }"""
+            y = QuantizeLinear (t, float 0.25, uint8 3) }"""
     kept(parse(text, 18, 10), FloatReason.MOVED)
 
 
@@ -165,10 +163,10 @@ def test_without_a_kernel_for_the_integers_floats_are_written() -> None:
 def test_scales_of_an_axis_that_is_written() -> None:
     on_floats(
         """g (int8[3,4] x, int8[3,2] u) => (int8[3,4] y)
-        <int64[3,2] i = {2, 2, 0, 0, 1, 1}, float[3] s = {0.1, 0.2, 0.4}, int8[3] z = {0, 0, 0}> {
+        <float[3] s = {0.1, 0.2, 0.4}, int8[3] z = {0, 0, 0}> {
             a = DequantizeLinear <axis = 0> (x, s, z)
             b = DequantizeLinear <axis = 0> (u, s, z)
-            c = ScatterElements (a, i, b)
+            c = ScatterElements (a, [[2, 2], [0, 0], [1, 1]], b)
             y = QuantizeLinear <axis = 0> (c, s, z) }""",
         FloatReason.AXIS,
     )

@@ -219,15 +219,11 @@ def test_a_where_of_several_scales_is_written_otherwise_if_possible() -> None:
 
 def test_a_tensor_beside_the_written_one_is_not_moved_either() -> None:
     """A Concat puts a write and a DequantizeLinear together, and both would be turned."""
-    model = parse("""g (uint8[2, 3] x, uint8[3, 2] u, int32[1, 3] v) => (float[3, 3] y)
-        <int64[3, 1] i = {0, 1, 2}, float s = {0.5}> {
-            a = DequantizeLinear (x, s)
-            b = Transpose (a)
-            c = DequantizeLinear (u, s)
-            d = ScatterND <reduction = "add"> (b, i, c)
-            e = Transpose (d)
-            f = DequantizeLinear (v, s)
-            h = Concat <axis = 0> (e, f)
+    model = parse("""g (uint8[2, 3] x, uint8[3, 2] u, int32[1, 3] v) => (float[3, 3] y) {
+            b = Transpose (DequantizeLinear (x, float 0.5))
+            c = DequantizeLinear (u, float 0.5)
+            d = ScatterND <reduction = "add"> (b, [[0], [1], [2]], c)
+            h = Concat <axis = 0> (Transpose (d), DequantizeLinear (v, float 0.5))
             y = Transpose (h) }""")
     assert_sound(model, *whole_range(model, 0, 1))
 
@@ -269,9 +265,8 @@ def test_a_product_with_weights_is_folded_as_the_model_computes_it() -> None:
 
 def test_a_shape_that_let_a_model_load_is_folded() -> None:
     model = parse(
-        """g (int8[N, 3] x) => (int64[2] w, float[3, N] y) <float s = {0.5}, int8 z = {3}> {
-            a = DequantizeLinear (x, s, z)
-            t = Transpose (a)
+        """g (int8[N, 3] x) => (int64[2] w, float[3, N] y) {
+            t = Transpose (DequantizeLinear (x, float 0.5, int8 3))
             w = Shape (t)
             y = Sigmoid (t) }""",
         21,
@@ -288,13 +283,10 @@ def test_a_shape_that_let_a_model_load_is_folded() -> None:
 def test_a_scatter_that_let_a_model_load_is_done_on_integers() -> None:
     """The Transpose is read by Sigmoid alone then."""
     model = parse(
-        """g (int8[4, 4] x, int8[2, 4] u) => (int8[4, 4] y, float[4, 4] w)
-        <int64[2, 1] i = {1, 2}, float s = {0.25}, int8 z = {3}> {
-            a = DequantizeLinear (x, s, z)
-            t = Transpose (a)
-            b = DequantizeLinear (u, s, z)
-            c = ScatterND (t, i, b)
-            y = QuantizeLinear (c, s, z)
+        """g (int8[4, 4] x, int8[2, 4] u) => (int8[4, 4] y, float[4, 4] w) {
+            t = Transpose (DequantizeLinear (x, float 0.25, int8 3))
+            c = ScatterND (t, [[1], [2]], DequantizeLinear (u, float 0.25, int8 3))
+            y = QuantizeLinear (c, float 0.25, int8 3)
             w = Sigmoid (t) }""",
         21,
         10,

@@ -3,18 +3,16 @@
 import random
 from collections import Counter
 
-import numpy as np
-import onnx
 import pytest
 
 import onnx_scatterx
 from onnx_scatterx import Reason
 from onnx_scatterx.tell.entries import Action
-from tests.helpers.builder import Builder, Dims
+from tests.helpers.drawing import Drawing
 from tests.helpers.examples import scaled
 from tests.helpers.machines import SLOW, use_machine
 from tests.helpers.native_support import body, check, natives, operators
-from tests.helpers.pair import Feed, assert_same
+from tests.helpers.pair import assert_same
 from tests.helpers.rules import Refuses, each, row, sizes
 from tests.helpers.support import i64, parse, sample
 
@@ -129,36 +127,33 @@ def test_in_functions() -> None:
     assert natives(check(parse(text), {"x": X, "y": Y}, target="ort-cpu"))
 
 
+RECIPE = {
+    "writes": {"columns": 1},
+    "indices": {"listed": 1},
+    "cuts": {"within": 1},
+    "updates": {"other": 1},
+    "sources": {"fed": 1},
+    "reductions": {"none": 2, "add": 1},
+}
+
+
 @pytest.mark.slow
 def test_random_chains() -> None:
     """Writes of slices on any axis, plain or adding, strided or not, one on the other."""
-    rng = random.Random(0)
+    rng = random.Random(1)
     written: Counter[str] = Counter()
     for _ in range(scaled(100)):
-        model, feed = _chain(rng)
-        written.update(operators(check(model, feed, target="ort-cpu")))
+        d = chain(rng)
+        written.update(operators(check(d.model(), d.feed(), target="ort-cpu")))
     assert written["ScatterX"] > scaled(66)
     assert written["Transpose"] < written["ScatterX"]
 
 
-def _chain(rng: random.Random) -> tuple[onnx.ModelProto, Feed]:
-    shape = [rng.randint(1, 5) for _ in range(rng.randint(1, 3))]
-    rank, chain = len(shape), Builder(rng, opset=18)
-    dims: Dims = tuple(rng.choice((n, f"N{d}")) for d, n in enumerate(shape))
-    value = chain.node("Neg", chain.given("float32", dims, "x"))
-    feed = {"x": sample("float32", *shape, seed=rng.randint(0, 99))}
-    for k in range(rng.randint(1, 3)):
-        axis = rng.randrange(rank)
-        start = rng.randrange(shape[axis])
-        rows = range(start, rng.randint(start, shape[axis]), rng.choice((1, 1, 2)))
-        perm = [axis, *(d for d in range(rank) if d != axis)]
-        part = [len(rows) if d == axis else n for d, n in enumerate(shape)]
-        feed[f"y{k}"] = sample("float32", *part, seed=rng.randint(0, 99))
-        sizes = tuple(len(rows) if d == axis else name for d, name in enumerate(dims))
-        y, how = chain.given("float32", sizes, f"y{k}"), rng.choice(("none", "none", "add"))
-        x, u = (chain.node("Transpose", each, perm=perm) for each in (value, y))
-        at = chain.constant(np.reshape(rows, (-1, 1)))
-        written = chain.node("ScatterND", x, at, u, reduction=how)
-        value = chain.node("Transpose", written, perm=[perm.index(d) for d in range(rank)])
-    chain.give_out(chain.node("Abs", value), "z", "float32")
-    return chain.made(), feed
+def chain(rng: random.Random) -> Drawing:
+    sizes = {f"N{axis}": rng.randint(1, 5) for axis in range(rng.randint(1, 3))}
+    d = Drawing(rng, 18, RECIPE, sizes)
+    x = d.of("Neg", d.tensor("float32", tuple(rng.choice((n, sizes[n])) for n in sizes)))
+    for _ in range(rng.randint(1, 3)):
+        x = d.draw("writes", x)
+    d.show(d.of("Abs", x))
+    return d

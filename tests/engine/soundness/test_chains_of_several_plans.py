@@ -134,14 +134,11 @@ class Negated(RegionRule):
 
 
 def test_what_a_form_reads_is_written_anew_too() -> None:
-    text = """g (float[N] x, float[1] u) => (float[N] y, float z)
-        <int64[1,1] at = {1}, int64[1] two = {2}, int64[1] last = {-1}> {
-        first = ScatterND (x, at, u)
+    text = """g (float[N] x, float[1] u) => (float[N] y, float z) {
+        first = ScatterND (x, [[1]], u)
         z = ReduceSum <keepdims = 0> (first)
         negative = Neg (first)
-        shape = Shape (negative)
-        end = Sub (shape, two)
-        place = Unsqueeze (end, last)
+        place = Unsqueeze (Sub (Shape (negative), [2]), [-1])
         y = ScatterND (x, place, u) }"""
     model = ir.from_proto(parse(text))
     other = next(v for n in model.graph for v in n.outputs if v.name == "negative")

@@ -1,4 +1,7 @@
-"""Writes of updates that a mask chooses, at positions that it chooses with them."""
+"""Writes of updates that a mask chooses, at positions that it chooses with them.
+
+Each model is one form of text, whose words are drawn, and no graph that grows.
+"""
 
 import random
 from collections.abc import Mapping
@@ -83,15 +86,13 @@ class Drawn:
         else:
             lines = """flat = Squeeze (at, [0])  kept = Gather <axis = 0> (j, flat)
                 read = Gather <axis = 0> (u, flat)\n"""
-        number = "2" if self.kind.startswith("int") else "2.5"
+        number = f"{self.kind} {'2' if self.kind.startswith('int') else '2.0'}"
         if self.one:
-            value = f"Constant <value = {self.kind} {{{number.split('.')[0]}}}> ()"
-            return lines + f"one = {value}  size = Shape (read)  more = Expand (one, size)"
+            return lines + f"more = Expand ({number}, Shape (read))"
         if self.function in ("", "Neg"):
             return lines + f"more = {self.function or 'Identity'} (read)"
-        value = f"Constant <value = {self.kind} {{{number.split('.')[0]}}}> ()"
-        operands = "two, read" if self.divides else "read, two"
-        return lines + f"two = {value}  more = {self.function} ({operands})"
+        operands = f"{number}, read" if self.divides else f"read, {number}"
+        return lines + f"more = {self.function} ({operands})"
 
     def feeds(self) -> list[Mapping[str, Any]]:
         draw = np.random.default_rng(self.rng.randrange(2**32))

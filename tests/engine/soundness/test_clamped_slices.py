@@ -8,18 +8,16 @@ read.
 import random
 from collections.abc import Iterator
 
-import numpy as np
-import onnx
 import pytest
-from onnx import helper, numpy_helper
+from onnx import numpy_helper
 
 import onnx_scatterx
-from tests.helpers.chains import Chain
+from tests.helpers.drawing import Drawing, Value
+from tests.helpers.drawing.indices import ENDS
 from tests.helpers.examples import scaled
 from tests.helpers.pair import Feed, Pair
-from tests.helpers.support import assert_sound, f32, i64
+from tests.helpers.support import assert_sound, f32
 
-ENDS = (2**63 - 1, -(2**63), -(2**63 - 1), 2**31 - 1, -(2**31), 2**62)
 SHARDS = 5
 
 
@@ -29,12 +27,10 @@ def test_few_rows(size: int) -> None:
     model = """g (float[N,N] x) => (float[N,N] y, float[N,K] w) {
         s = Shape (x)
         part = Slice (Expand (float 0, s), [2], [MAX], [1], [1])
-        ones = Expand (float 1, Shape (part))
         w = Neg (part)
         columns = Slice (Range (0, Gather (s, 1), 1), [2], [MAX], [0], [1])
-        i = Unsqueeze (columns, [-1])
-        u = Transpose <perm = [1, 0]> (ones)
-        z = ScatterND (Transpose <perm = [1, 0]> (x), i, u)
+        u = Transpose <perm = [1, 0]> (Expand (float 1, Shape (part)))
+        z = ScatterND (Transpose <perm = [1, 0]> (x), Unsqueeze (columns, [-1]), u)
         m = Transpose <perm = [1, 0]> (z)
         nils = Expand (float 0, Shape (Gather <axis = 1> (m, 0)))
         c = Unsqueeze (nils, [1])
@@ -69,112 +65,50 @@ def test_bounds_beyond_int64() -> None:
     assert_sound(model, {"M": 2, "N": 1}, {"M": 3, "N": 5})
 
 
-class Clamped(Chain):
-    """Writes to slices of one tensor, one after the other."""
-
-    def bound(self) -> str:
-        """Draw a start or an end: a number, a fed one, or one of a size."""
-        rng = self.rng
-        if rng.random() < 0.7:
-            return self.constant([rng.choice(ENDS) if rng.random() < 0.15 else rng.randint(-4, 5)])
-        if rng.random() < 0.3:
-            return "b"
-        axis = rng.randrange(2)
-        size = self.node("Shape", rng.choice(["x", "u"]), start=axis, end=axis + 1)
-        k = self.constant([rng.randint(1, 4)])
-        op = rng.choice(["Add", "Sub", "Div", "Neg", "less", "size"])
-        if op in ("Neg", "size"):
-            return self.node("Neg", size) if op == "Neg" else size
-        return self.node("Sub", k, size) if op == "less" else self.node(op, size, k)
-
-    def cut(self) -> tuple[str, str, str]:
-        step = self.rng.choice([1, 1, 1, 1, 1, 2, 3, -1, -1, -2, ENDS[0], ENDS[2]])
-        return self.bound(), self.bound(), self.constant([step])
-
-    def within(self, x: str, axis: int, cut: tuple[str, str, str]) -> str:
-        start, end, step = cut
-        return self.node("Slice", x, start, end, self.constant([axis]), step)
-
-    def updates(self, data: str, axis: int, cut: tuple[str, str, str]) -> str:
-        kind = self.rng.random()
-        if kind < 0.4:
-            number = self.constant(0 if kind < 0.25 else self.rng.choice([0, 1]), "float32")
-            return self.node("Expand", number, self.node("Shape", self.within(data, axis, cut)))
-        if kind < 0.75:
-            return self.within(self.rng.choice(["x", "u", "base", data]), axis, cut)
-        return self.node("Neg", self.within(data, axis, cut))
-
-    def row(self, data: str, axis: int) -> str:
-        """Write one row or column, as a select in PyTorch."""
-        rng, at = self.rng, self.constant(self.rng.choice([0, 0, 1, -1, -2, 2]))
-        source = rng.choice([data, "x", "u", "base"])
-        row = self.node("Gather", source, at, axis=axis)
-        if rng.random() < 0.6:
-            row = self.node("Expand", self.constant(0, "float32"), self.node("Shape", row))
-        u = self.node("Unsqueeze", row, self.constant([axis]))
-        i = self.node("Expand", at, self.node("Shape", u))
-        return self.node("ScatterElements", data, i, u, axis=axis)
-
-    def all(self, data: str, axis: int) -> str:
-        """Return all positions of an axis."""
-        n = self.node("Squeeze", self.node("Shape", data, start=axis, end=axis + 1))
-        return self.node("Range", self.constant(0), n, self.constant(1))
-
-    def write(self, data: str) -> str:
-        axis = self.rng.randrange(2)
-        if self.rng.random() < 0.3:
-            return self.row(data, axis)
-        cut = self.cut()
-        chosen = self.within(self.all(data, axis), 0, cut)
-        u = self.updates(data, axis, cut)
-        if self.rng.random() < 0.5:  # between transposes, as dynamo writes it
-            i = self.upright(chosen)
-            if axis == 0:
-                return self.node("ScatterND", data, i, u)
-            return self.turned(self.node("ScatterND", self.turned(data), i, self.turned(u)))
-        # A column of indices for each axis, as TorchScript writes it.
-        other = self.all(data, 1 - axis)
-        rows, columns = (chosen, other) if axis == 0 else (other, chosen)
-        shape = self.node("Concat", self.node("Shape", rows), self.node("Shape", columns), axis=0)
-        upright = self.node("Unsqueeze", rows, self.constant([1]))
-        parts = [self.upright(self.node("Expand", c, shape)) for c in (upright, columns)]
-        return self.node("ScatterND", data, self.node("Concat", *parts, axis=-1), u)
+RECIPE = {
+    "steps": {"write": 85, "move": 15},
+    "moves": {"slice": 1},
+    "writes": {"select": 6, "rows": 4, "columns": 4, "box": 6},
+    "indices": {"cut": 3, "range": 1},
+    "cuts": {"clamped": 1},
+    "bounds": {"small": 6, "end": 1, "fed": 1, "of_size": 2},
+    "updates": {"filled": 4, "elsewhere": 2, "same": 1, "computed": 2},
+    "computations": {"unary": 1},
+    "unary": {"Neg": 1},
+    "sources": {"alike": 9, "fed": 1},
+    "reductions": {"none": 1},
+}
+"""Writes to slices of one tensor, one after the other."""
 
 
-def drawn(seed: int) -> tuple[onnx.ModelProto, bool]:
-    """Draw a model, and tell whether its tensors are squares."""
+def drawn(seed: int) -> Drawing:
+    """Draw a model of tensors of two axes, which are squares at times."""
     rng = random.Random(seed)
     dims = ("N", "N") if rng.random() < 0.5 else ("N", "M")
-    chain = Clamped(rng, dims)
-    chain.given("float32", dims, "u")
-    chain.given("int64", (1,), "b")
-    base, kind = "x", rng.random()
-    if kind > 0.3:
-        shape = chain.node("Shape", "x")
+    d = Drawing(rng, 18, RECIPE, {"N": 4, "M": 3, "b": 1})
+    d.constants_as = "shared"
+    x, _ = d.pool = [d.tensor("float32", dims) for _ in range(2)]
+    kind, shape = rng.random(), d.node("Shape", x.name)
+    if kind > 0.7:
         three = numpy_helper.from_array(f32([3]))
-        base = (
-            chain.node("Expand", chain.constant(0, "float32"), shape)
-            if kind < 0.7
-            else chain.node("ConstantOfShape", shape, value=three)
-        )
-    chain.nodes.append(helper.make_node("Identity", [base], ["base"]))
-    data, seen = base, []
+        x = Value(d.node("ConstantOfShape", shape, value=three), *x[1:])
+    elif kind > 0.3:
+        x = Value(d.node("Expand", d.constant(0, "float32"), shape), *x[1:])
+    d.pool.append(x)
     for _ in range(rng.randint(1, 4)):
-        if rng.random() < 0.3:
-            seen.append(chain.within(data, rng.randrange(2), chain.cut()))
-        cuts = rng.random() < 0.15
-        data = chain.within(data, rng.randrange(2), chain.cut()) if cuts else chain.write(data)
-    chain.outputs |= dict.fromkeys([*rng.sample(seen, rng.randint(0, len(seen))), data])
-    return chain.made(), len(set(dims)) == 1
+        if d.does(0.2):
+            d.show(d.draw("moves", x))
+        x = d.grow(x, 1)
+    d.show(x)
+    return d
 
 
-def feeds(seed: int, square: bool) -> Iterator[Feed]:
-    rng = random.Random(seed)
+def feeds(d: Drawing) -> Iterator[Feed]:
+    is_square = "M" not in d.inputs["x0"][1]
     for n in range(6):
-        for m in [n] if square else range(6) if n < 3 else (1, 2, 4):
-            x = np.arange(1, n * m + 1, dtype=np.float32).reshape(n, m)
-            for b in (rng.randint(-3, 3), rng.choice((*ENDS, 0, 9))):
-                yield {"x": x, "u": x + 100, "b": i64([b])}
+        for m in [n] if is_square else range(6) if n < 3 else (1, 2, 4):
+            for b in (d.rng.randint(-3, 3), d.rng.choice((*ENDS, 0, 9))):
+                yield d.feed({"N": n, "M": m, "b": b})
 
 
 @pytest.mark.sampled(4)
@@ -183,8 +117,8 @@ def feeds(seed: int, square: bool) -> Iterator[Feed]:
 def test_drawn_chains(shard: int) -> None:
     judged = 0
     for seed in range(shard, scaled(300), SHARDS):
-        model, square = drawn(seed)
-        target = "standard" if seed % 3 else "scatterx"
+        d = drawn(seed)
+        model, target = d.model(), "standard" if seed % 3 else "scatterx"
         pair = Pair(model, onnx_scatterx.optimize(model, target=target).model)
-        judged += sum(pair.accepts(feed) for feed in feeds(seed, square))
+        judged += sum(map(pair.accepts, feeds(d)))
     assert judged > scaled(300)  # most models run at most sizes

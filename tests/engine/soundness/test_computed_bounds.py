@@ -59,13 +59,10 @@ def test_bounds_that_are_other_numbers_of_the_same_size() -> None:
     model = """g (float[N] x, float[M] u) => (float[N] y, int64 p, int64 q) {
         n = Squeeze (Shape (x))
         h = Div (n, 2)
-        low = Sub (h, 3)
         p = Sub (h, 2)
         q = Sub (n, 3)
-        high = Add (h, 1)
-        a = Reshape (low, [-1])
-        b = Reshape (high, [-1])
-        rows = Slice (Range (0, n, 1), a, b)
+        b = Reshape (Add (h, 1), [-1])
+        rows = Slice (Range (0, n, 1), Reshape (Sub (h, 3), [-1]), b)
         y = ScatterND (x, Unsqueeze (rows, [-1]), Expand (u, Shape (rows))) }"""
     assert_sound(model, *({"N": n, "M": 1} for n in SIZES), left=0)
 

@@ -200,9 +200,8 @@ def test_a_reshape_to_a_factor_of_what_it_would_copy() -> None:
     model = ir.from_proto(
         parse("""
         g (float[B, S] x) => (y) {
-            line = Reshape(x, [-1])
             t = Concat<axis=0>(Shape<start=0, end=1>(x), [1], Shape<start=1, end=2>(x))
-            y = Reshape(line, t) }""")
+            y = Reshape(Reshape(x, [-1]), t) }""")
     )
     found = interpret(model).values[model.graph.outputs[0]].shape
     assert [str(d) for d in found or ()] == ["B", "1", "S"]
@@ -211,15 +210,11 @@ def test_a_reshape_to_a_factor_of_what_it_would_copy() -> None:
 def test_a_size_that_a_branch_would_refuse_is_asked_about() -> None:
     """What stands in a branch need not run."""
     model = parse("""
-        g (float[N, 4] x, bool b) => (y) <int64[1] last = {-1}> {
-            r = ReduceMax<keepdims=0>(x, last)
-            zero = Sub(r, r)
-            m = Equal(r, zero)
-            where = NonZero(m)
-            rows = Transpose<perm=[1, 0]>(where)
-            picked = GatherND(r, rows)
-            u = Neg(picked)
-            s = ScatterND(r, rows, u)
+        g (float[N, 4] x, bool b) => (y) {
+            r = ReduceMax<keepdims=0>(x, [-1])
+            m = Equal(r, Sub(r, r))
+            rows = Transpose<perm=[1, 0]>(NonZero(m))
+            s = ScatterND(r, rows, Neg(GatherND(r, rows)))
             y = If(b) <then_branch = a () => (t) { t = Identity(s) },
                        else_branch = c () => (e) {
                            k = Constant<value_ints=[1]>()

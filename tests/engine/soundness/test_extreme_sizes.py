@@ -45,8 +45,7 @@ def test_no_index_at_all() -> None:
 def test_one_index_without_a_batch() -> None:
     # indices of rank 1: one update.
     model = """g (float[4,3] x, float[3] u, float v) => (float[4,3] y) {
-            t = ScatterND (x, [2], u)
-            y = ScatterND (t, [-1, -2], v) }"""
+            y = ScatterND (ScatterND (x, [2], u), [-1, -2], v) }"""
     assert_sound(model, {"v": 7}, left=0)
 
 

@@ -107,9 +107,8 @@ def test_calls(model: str) -> None:
 
 
 def test_one_caller_has_a_constant_and_one_has_not() -> None:
-    model = parse("""g (float[4,3] a, float[2,3] u, int64[2,1] j) => (float[4,3] y, float[4,3] z)
-            <int64[2,1] i = {0, 1}> {
-                y = local.put (a, i, u)
+    model = parse("""g (float[4,3] a, float[2,3] u, int64[2,1] j) => (float[4,3] y, float[4,3] z) {
+                y = local.put (a, [[0], [1]], u)
                 z = local.put (a, j, u) }
         <domain: "local", opset_import: ["" : 18]>
         put (x, i, u) => (out) { out = ScatterND (x, i, u) }""")

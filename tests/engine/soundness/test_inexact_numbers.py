@@ -50,11 +50,8 @@ def test_a_product_with_a_size_is_not_the_same_product() -> None:
         b = Mul (n, q)
         k = Mod (a, 4)
         l = Mod (b, 4)
-        i = Reshape (k, [1, 1])
-        j = Reshape (l, [1, 1])
-        v = Neg (u)
-        z = ScatterND (x, i, u)
-        y = ScatterND (z, j, v) }""")
+        z = ScatterND (x, Reshape (k, [1, 1]), u)
+        y = ScatterND (z, Reshape (l, [1, 1]), Neg (u)) }""")
     pairs = [(3, 5), (2**27 + 1, 2**27 + 1)]
     feeds = [
         FEED | {"e": np.zeros((n, 0), np.float32), "p": np.array([p], np.uint32)} for n, p in pairs

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 import onnx_scatterx
 from onnx_scatterx.engine.budget.limits import LIMITS
 from onnx_scatterx.text.reasons import Reason
-from tests.helpers.chains import STYLES
 from tests.helpers.examples import is_full, scaled
 from tests.helpers.limited import limited
-from tests.helpers.long_chains import H, W, long_chain
+from tests.helpers.long_chains import STYLES, H, W, long_chain
 from tests.helpers.pair import Feed, Pair
 from tests.helpers.support import assert_sound, optimize, sample, scatters
 
@@ -76,9 +75,11 @@ def test_the_steps_of_a_model_suffice_for_a_thousand_writes(
 
 @pytest.mark.sampled(2)
 @pytest.mark.slow
-@pytest.mark.parametrize("style", STYLES)
-def test_wherever_the_steps_of_a_model_end_what_is_planned_is_written(style: str) -> None:
-    original = long_chain(30, 5, style, dynamic=True)
+@pytest.mark.parametrize(("style", "seed"), [("torchscript", 4), ("dynamo", 3)])
+def test_wherever_the_steps_of_a_model_end_what_is_planned_is_written(
+    style: str, seed: int
+) -> None:
+    original = long_chain(30, seed, style, dynamic=True)
     left = []
     for steps in range(12_000, 72_000, 6_000 if is_full() else 13_500):
         with limited(model_steps=steps, node_steps=0):

@@ -1,4 +1,7 @@
-"""Writes of chosen rows whose axis is merged with the axes of a window, in the order of either."""
+"""Writes of chosen rows whose axis is merged with the axes of a window, in the order of either.
+
+Each model is one form of text, whose words are drawn, and no graph that grows.
+"""
 
 import random
 from collections.abc import Mapping
@@ -112,25 +115,20 @@ class Drawn:
     def _applied(self, op: str, x: str, y: str) -> str:
         if op == "Mul":
             number = "3" if self.kind.startswith("int") else "3.0"
-            value = f"Constant <value = {self.kind} {{{number}}}> ()"
-            return f"{y}_k = {value}  {y} = Mul ({x}, {y}_k)\n"
+            return f"{y} = Mul ({x}, {self.kind} {number})\n"
         return f"{y} = {op or 'Identity'} ({x})\n"
 
     def _indices(self) -> str:
         flat = int(np.prod(self.window))
         lines = "kept = GatherND (i, tuples)  wide = Unsqueeze (kept, [1])\n"
         if self.is_along:
-            steps = ",".join(map(str, range(flat)))
-            lines += f"""steps = Constant <value = int64[1,{flat},1] {{{steps}}}> ()
-                all = Add (wide, steps)\n"""
+            lines += f"all = Add (wide, {[[[step] for step in range(flat)]]})\n"
             columns = 1
         else:
             lines += f"none = Sub (wide, wide)  rep = Expand (wide, [1,{flat},1])\n"
             names, columns = [], len(self.window) + 1
             for d, places in enumerate(np.indices(self.window).reshape(len(self.window), -1)):
-                listed = ",".join(map(str, places))
-                lines += f"""p{d} = Constant <value = int64[1,{flat},1] {{{listed}}}> ()
-                    q{d} = Add (none, p{d})\n"""
+                lines += f"q{d} = Add (none, {[[[int(place)] for place in places]]})\n"
                 names.append(f"q{d}")
             names.insert(self.at, "rep")
             lines += f"all = Concat <axis = 2> ({', '.join(names)})\n"

@@ -104,8 +104,7 @@ def test_a_default_of_another_size_than_its_name() -> None:
     """A model may declare ``like`` as long as ``x``, but its default has one element."""
     model = parse("""g (float[B,2] x, float[1] like = {3}) => (float[B,2] y) {
             i = Unsqueeze (Range (0, Size (like), 1), [-1])
-            m = Shape <end = 1> (i)
-            y = ScatterND (x, i, Slice (Neg (x), [0], m)) }""")
+            y = ScatterND (x, i, Slice (Neg (x), [0], Shape <end = 1> (i))) }""")
     model.graph.input[1].type.tensor_type.shape.dim[0].dim_param = "B"
     assert_sound(model, {"B": 3}, {"B": 3, "like": sample("float32", 3)})
 

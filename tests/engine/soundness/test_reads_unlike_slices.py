@@ -129,9 +129,9 @@ def test_a_read_that_is_an_output_and_is_read_on() -> None:
 
 
 def test_reads_in_branches() -> None:
-    model = """g (float[N,3] x, bool c) => (float[k,3] y) <int64[2] i = {2, 1}> {
+    model = """g (float[N,3] x, bool c) => (float[k,3] y) {
         y = If (c) <
-            then_branch = a () => (float[k,3] p) { p = Gather(x, i) },
+            then_branch = a () => (float[k,3] p) { p = Gather(x, [2, 1]) },
             else_branch = b () => (float[k,3] q) { q = Identity(x) }> }"""
     # That there are three rows is known in the one branch only.
     feeds = [{"N": n, "c": c} for n, c in ((4, True), (1, False), (0, False))]
@@ -139,12 +139,11 @@ def test_reads_in_branches() -> None:
 
 
 def test_reads_in_a_loop() -> None:
-    model = """g (float[4,3] x, int64 n) => (float[k,2] y)
-        <bool go = {1}, int64[2] i = {2, 0}, int64 one = {1}> {
-        y = Loop (n, go) <body = b (int64 at, bool c) => (bool more, float[2] r) {
-            before = Sub(at, one)
+    model = """g (float[4,3] x, int64 n) => (float[k,2] y) {
+        y = Loop (n, bool True) <body = b (int64 at, bool c) => (bool more, float[2] r) {
+            before = Sub(at, 1)
             row = Gather(x, before)
-            r = Gather(row, i)
+            r = Gather(row, [2, 0])
             more = Identity(c) }> }"""
     assert_sound(model, *({"n": n} for n in (1, 3, 4)), left=1, gathers=True)
 
@@ -209,8 +208,7 @@ def test_large_constants_are_not_stored_twice() -> None:
 def test_strings_are_left_to_gather() -> None:
     # ONNX Runtime's Gather of a row of strings gives empty strings; a Slice would give the row.
     model = """g (string[3,N] x, string[1,N] u) => (string[N] y) {
-            z = ScatterND (x, [[2]], u)
-            y = Gather <axis = 0> (z, 1) }"""
+            y = Gather <axis = 0> (ScatterND (x, [[2]], u), 1) }"""
     feeds = [
         {"x": np.full((3, n), "row", object), "u": np.full((1, n), "update", object)}
         for n in (1, 2, 5)

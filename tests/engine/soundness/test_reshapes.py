@@ -15,8 +15,7 @@ from tests.helpers.support import assert_sound, f32, i64, optimize, parse
 
 def test_an_axis_is_split_between_two_writes() -> None:
     model = """g (float[4,6] x, float[2,6] u, float[1,2,3] v) => (float[4,2,3] y) {
-        a = ScatterND (x, [[1], [2]], u)
-        y = ScatterND (Reshape (a, [4, 2, 3]), [[0]], v) }"""
+        y = ScatterND (Reshape (ScatterND (x, [[1], [2]], u), [4, 2, 3]), [[0]], v) }"""
     assert_sound(model, {}, {}, left=0)
     nodes = [n.op_type for n in optimize(parse(model)).graph.node]
     assert nodes.count("Concat") == 1, nodes
@@ -24,8 +23,7 @@ def test_an_axis_is_split_between_two_writes() -> None:
 
 def test_an_axis_that_is_cut_is_not_merged() -> None:
     model = """g (float[4,6] x, float[2,6] u, float[3] w) => (float[24] y) {
-        a = ScatterND (x, [[1], [2]], u)
-        y = ScatterND (Reshape (a, [-1]), [[7], [8], [9]], w) }"""
+        y = ScatterND (Reshape (ScatterND (x, [[1], [2]], u), [-1]), [[7], [8], [9]], w) }"""
     assert_sound(model, left=0)
 
 
@@ -88,9 +86,8 @@ def test_updates_are_seen_in_the_shape_that_the_scatter_demands() -> None:
         s = Shape (x)
         rows = Reshape (Range (0, Gather <axis = 0> (s, 0), 1), [-1, 1])
         k = Shape (Add (rows, [1]))
-        i = Expand (rows, k)
         j = Expand ([1], k)
-        idx = Concat <axis = -1> (Unsqueeze (i, [-1]), Unsqueeze (j, [-1]))
+        idx = Concat <axis = -1> (Unsqueeze (Expand (rows, k), [-1]), Unsqueeze (j, [-1]))
         w = Reshape (u, Concat <axis = 0> (k, Slice (s, [2], [MAX])))
         y = ScatterND (x, idx, w) }"""
     feeds = [

@@ -1,4 +1,7 @@
-"""Writes to some of the chosen rows: by a mask of rows, or of their elements, of any updates."""
+"""Writes to some of the chosen rows: by a mask of rows, or of their elements, of any updates.
+
+Each model is one form of text, whose words are drawn, and no graph that grows.
+"""
 
 import random
 from collections.abc import Iterator
@@ -37,54 +40,41 @@ class Drawn:
         given = [f"{kind}[{rows},4] x", f"bool[{rows}] m", f"{kind}[{self.first[0]}] b"]
         start = "r"
         body = ["n = NonZero (m)", "at = Transpose (n)", "r = GatherND (x, at)"]
-        body += ["batch = Gather (n, zero)", "c = Gather (b, batch)"]
+        body.append("c = Gather (b, Gather (n, 0))")
         if self.starts_empty:
-            body += ["s = Shape (r)", f"e = ConstantOfShape <value = {kind}[1] {{0}}> (s)"]
+            body.append(f"e = ConstantOfShape <value = {kind}[1] {{0}}> (Shape (r))")
             start = "e"
         for k, (by_elements, how) in enumerate(zip(self.by_elements, self.updates, strict=True)):
             given.append(f"bool[{rows}] h{k}")
-            body += [f"k{k} = GatherND (h{k}, at)", f"w{k} = Unsqueeze (k{k}, last)"]
-            body += [f"s{k} = Shape (r)", f"z{k} = Expand (w{k}, s{k})"]
-            body += [f"i{k} = NonZero (k{k})", f"j{k} = Transpose (i{k})"]
-            body += [f"f{k} = GatherND (r, j{k})", f"n{k} = Shape (f{k})"]
+            body += [f"k{k} = GatherND (h{k}, at)", f"j{k} = Transpose (NonZero (k{k}))"]
+            body.append(f"f{k} = GatherND (r, j{k})")
             if how in ("given", "one"):
                 given.append(f"{kind}[{1 if how == 'one' else f'K{k}'},4] d{k}")
-                body.append(f"u{k} = Expand (d{k}, n{k})")
+                body.append(f"u{k} = Expand (d{k}, Shape (f{k}))")
             elif how == "line" and by_elements:
                 given.append(f"{kind}[E{k}] d{k}")
             elif how == "batch":  # what depends on some dims of the mask alone
-                body += [f"c{k} = GatherND (c, j{k})", f"q{k} = Div (c{k}, c{k})"]
-                body += [f"v{k} = Unsqueeze (q{k}, last)", f"u{k} = Add (f{k}, v{k})"]
+                body.append(f"c{k} = GatherND (c, j{k})")
+                body.append(f"u{k} = Add (f{k}, Unsqueeze (Div (c{k}, c{k}), [-1]))")
             else:
                 body.append(f"u{k} = {'Neg' if how == 'function' else 'Identity'} (f{k})")
+            at, made = f"j{k}", f"u{k}"
             if by_elements:
-                body += [f"p{k} = NonZero (z{k})", f"t{k} = Transpose (p{k})"]
-                line = f"Reshape (u{k}, last)"
-                body.append(f"g{k} = {f'Identity (d{k})' if how == 'line' else line}")
-            else:
-                body += [f"t{k} = Identity (j{k})", f"g{k} = Identity (u{k})"]
-            how_ = f'<reduction = "{self.reduction}">'
-            body.append(f"y{k} = ScatterND {how_} ({start}, t{k}, g{k})")
+                at = f"Transpose (NonZero (Expand (Unsqueeze (k{k}, [-1]), Shape (r))))"
+                made = f"Identity (d{k})" if how == "line" else f"Reshape (u{k}, [-1])"
+            word = f'<reduction = "{self.reduction}">'
+            body.append(f"y{k} = ScatterND {word} ({start}, {at}, {made})")
             start = f"y{k}"
         body.append("o = Add (r, y1)" if self.adds else "o = Identity (y1)")
         if self.writes_elements:  # as many as are true
-            body += ["ml = Reshape (m, last)", "mi = Cast <to = 7> (ml)"]
-            body += [
-                "total = ReduceSum <keepdims = 1> (mi)",
-                "sizes = Concat <axis = 0> (total, four)",
-            ]
-            body += [
-                "oe = Expand (o, sizes)",
-                "ol = Reshape (oe, last)",
-                "mw = Unsqueeze (m, last)",
-            ]
-            body += ["sx = Shape (x)", "me = Expand (mw, sx)", "mn = NonZero (me)"]
-            body += ["mt = Transpose (mn)", "y = ScatterND (x, mt, ol)"]
+            body.append("total = ReduceSum <keepdims = 1> (Cast <to = 7> (Reshape (m, [-1])))")
+            body.append("ol = Reshape (Expand (o, Concat <axis = 0> (total, [4])), [-1])")
+            body.append("mt = Transpose (NonZero (Expand (Unsqueeze (m, [-1]), Shape (x))))")
+            body.append("y = ScatterND (x, mt, ol)")
         else:
             body.append("y = ScatterND (x, at, o)")
-        numbers = "<int64 zero = {0}, int64[1] last = {-1}, int64[1] four = {4}>"
         lines = "\n".join(body)
-        return f"g ({', '.join(given)}) => ({kind}[{rows},4] y) {numbers} {{ {lines} }}"
+        return f"g ({', '.join(given)}) => ({kind}[{rows},4] y) {{ {lines} }}"
 
     def feeds(self) -> Iterator[Feed]:
         kind = {"float": "float32"}.get(self.kind, self.kind)
@@ -126,3 +116,21 @@ def test_random_writes_to_some_of_the_rows(part: int) -> None:
             assert pair.accepts(feed), drawn.text
         left = {node.op_type for node in nodes(result)}
         assert left.isdisjoint({"NonZero", "GatherND", "ScatterND"}), drawn.text
+
+
+def test_operands_in_the_order_of_a_mask_among_routed_rows() -> None:
+    model = parse("""g (float[N,4] x, float[N,6] s, bool[N] h, float[J,4] d) => (float[N,4] y)
+        <int64[1] two = {2}, int64 one = {1}, int64[1] last = {-1}> {
+        best, index = TopK (s, two)  turned = Transpose <perm = [1, 0]> (index)
+        m = Equal (turned, one)  n = NonZero (m)  token = Gather (n, one)
+        at = Unsqueeze (token, last)  r = GatherND (x, at)
+        k = GatherND (h, at)  i = NonZero (k)  j = Transpose (i)
+        f = GatherND (r, j)  u = Add (f, d)  q = ScatterND (r, j, u)
+        y = ScatterND <reduction = "add"> (x, at, q) }""")
+    pair = Pair(model, optimize(model, TARGET))
+    for size, share in ((1, 1), (6, 0.5), (9, 1), (4, 0)):
+        rng = np.random.default_rng(size)
+        scores, hit = rng.random((size, 6), "float32"), rng.random(size) < share
+        routed = (np.argsort(-scores, 1)[:, :2] == 1).any(1)
+        rows = {"x": sample("float32", size, 4), "d": sample("float32", (routed & hit).sum(), 4)}
+        assert pair.accepts({**rows, "s": scores, "h": hit})

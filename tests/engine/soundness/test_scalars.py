@@ -45,16 +45,12 @@ def test_bounds_broadcast_nothing(dtype: str, bound: str) -> None:
 
 def test_what_a_scalar_meets_in_other_operators() -> None:
     """Elementwise operators broadcast a scalar; axes and depths of shape [1] are numbers."""
-    model = parse("""g (float x, float[1] a, int64[1] k, int64[3,3] t, int64[2] h) => (float[R] y)
-        {
-        b = Add (x, a)
-        m = Max (a, x)
-        w = Where (Less (x, a), x, a)
+    model = parse("""g (float x, float[1] a, int64[1] k, int64[3,3] t, int64[2] h) => (float[R] y) {
         l = Trilu (t, k)
         s = CumSum (t, [0])
         o = OneHot (h, [3], [0, 1])
         r = Range ([0], [3], k)
-        y = Add (Mul (b, m), w) }""")
+        y = Add (Mul (Add (x, a), Max (a, x)), Where (Less (x, a), x, a)) }""")
     t, h = np.arange(9).reshape(3, 3), i64([0, 2])
     feeds = [{"x": f32(1), "a": f32([n]), "k": i64([1]), "t": t, "h": h} for n in (0, 1, 2)]
     assert judge(model, feeds) == len(feeds)

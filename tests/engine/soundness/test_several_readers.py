@@ -70,18 +70,15 @@ def test_data_that_is_its_own_indices() -> None:
 def test_indices_that_were_scattered() -> None:
     # Scatters of known values give known indices.
     model = """g (float[5,2] x, float[2,2] u) => (float[5,2] y) {
-            i = ScatterND ([[0], [0]], [[1]], [[3]])
-            y = ScatterND (x, i, u) }"""
+            y = ScatterND (x, ScatterND ([[0], [0]], [[1]], [[3]]), u) }"""
     assert_sound(model)
 
 
 def test_a_known_tensor_is_changed_twice() -> None:
     # One constant, two scatters into it: neither may see the other's updates.
     model = """g (float[4,2] x, float[2,2] u) => (float[4,2] y, float[4,2] z) {
-            i = ScatterND ([[0], [0]], [[1]], [[3]])
-            j = ScatterND ([[0], [0]], [[1]], [[2]])
-            y = ScatterND (x, i, u)
-            z = ScatterND (x, j, u) }"""
+            y = ScatterND (x, ScatterND ([[0], [0]], [[1]], [[3]]), u)
+            z = ScatterND (x, ScatterND ([[0], [0]], [[1]], [[2]]), u) }"""
     assert_sound(model)
 
 
@@ -93,16 +90,15 @@ TAKEN = """y_slice y_concat slice_0 concat_0 val_0 val_1 starts ends axes y_1 tm
 @pytest.mark.parametrize("taken", TAKEN.split())
 def test_names_that_are_taken(taken: str) -> None:
     # As an input, as an inner value, in a branch that captures the scatter.
-    model = parse("""g (float[4,2] x, float[2,2] taken, bool c) => (float[4,2] y, float[4,2] z)
-        <int64[2,1] i = {1, 2}> {
-            y = ScatterND (x, i, taken)
+    model = parse("""g (float[4,2] x, float[2,2] taken, bool c) => (float[4,2] y, float[4,2] z) {
+            y = ScatterND (x, [[1], [2]], taken)
             z = If (c) <
                 then_branch = a () => (float[4,2] p) {
                     inner = Neg (y)
-                    p = ScatterND (inner, i, taken) },
+                    p = ScatterND (inner, [[1], [2]], taken) },
                 else_branch = b () => (float[4,2] q) {
                     inner = Abs (y)
-                    q = ScatterND (inner, i, taken) }> }""")
+                    q = ScatterND (inner, [[1], [2]], taken) }> }""")
     for role in ("taken", "inner"):
         named = onnx.load_from_string(model.SerializeToString())
         _rename(named.graph, role, taken)

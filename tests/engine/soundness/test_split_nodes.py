@@ -19,14 +19,12 @@ def test_parts_of_known_sizes(axis: int, row: int) -> None:
 def test_halves_of_a_size_that_is_fed() -> None:
     """The first half has the row more of an odd number."""
     model = """g (float[N,3] x, float[1,3] u) => (float[?,3] a, float[?,3] b) {
-        y = ScatterND (x, [[1]], u)
-        a, b = Split <axis = 0, num_outputs = 2> (y) }"""
+        a, b = Split <axis = 0, num_outputs = 2> (ScatterND (x, [[1]], u)) }"""
     assert_sound(model, *({"N": n} for n in (2, 3, 4, 7)))
 
 
 def test_a_write_into_the_second_part() -> None:
     model = """g (float[5,3] x, float[1,3] u, float[1,3] v) => (float[3,3] z) {
-        y = ScatterND (x, [[3]], u)
-        a, b = Split <axis = 0> (y, [2, 3])
+        a, b = Split <axis = 0> (ScatterND (x, [[3]], u), [2, 3])
         z = ScatterND (b, [[0]], v) }"""
     assert_sound(model, left=0)

@@ -45,28 +45,26 @@ def test_the_indices_are_chosen_by_a_branch() -> None:
 
 
 def test_a_loop_writes_a_row_per_step() -> None:
-    model = """g (float[5,2] x, float[1,2] u, int64 n) => (float[5,2] y, float[S,2] seen)
-        <bool go = {1}, int64[1] front = {0}, int64[2] square = {1, 1}> {
-            y, seen = Loop (n, go, x) <body = b (int64 k, bool c, float[5,2] d)
+    model = """g (float[5,2] x, float[1,2] u, int64 n) => (float[5,2] y, float[S,2] seen) {
+            y, seen = Loop (n, bool True, x) <body = b (int64 k, bool c, float[5,2] d)
                 => (bool more, float[5,2] e, float[2] s) {
-                    i = Reshape (k, square)
+                    i = Reshape (k, [1, 1])
                     w = Cast <to = 1> (k)
                     v = Add (u, w)
                     e = ScatterND (d, i, v)
-                    s = ReduceSum <keepdims = 0> (v, front)
+                    s = ReduceSum <keepdims = 0> (v, [0])
                     more = Identity (c) }> }"""
     feed = {"u": [[1, 2]]}
     assert_sound(model, *({**feed, "n": i64(n)} for n in (0, 1, 3, 5)))
 
 
 def test_a_loop_with_constant_rows() -> None:
-    model = """g (float[5,2] x, float[2,2] u, int64 n) => (float[5,2] y)
-        <bool go = {1}, int64[2,1] i = {1, 2}> {
-            y = Loop (n, go, x) <body = b (int64 k, bool c, float[5,2] d)
+    model = """g (float[5,2] x, float[2,2] u, int64 n) => (float[5,2] y) {
+            y = Loop (n, bool True, x) <body = b (int64 k, bool c, float[5,2] d)
                 => (bool more, float[5,2] e) {
                     w = Cast <to = 1> (k)
                     v = Add (u, w)
-                    e = ScatterND (d, i, v)
+                    e = ScatterND (d, [[1], [2]], v)
                     more = Identity (c) }> }"""
     assert_sound(model, *({"n": i64(n)} for n in (0, 1, 4)))
 
@@ -85,22 +83,20 @@ def test_indices_carried_by_a_loop() -> None:
 
 def test_data_that_grows_in_a_loop() -> None:
     # Two rows cover the carried tensor in the first step only.
-    model = """g (float[2,2] x, float[2,2] u, int64 n) => (float[R,2] y)
-        <bool go = {1}, int64[2,1] i = {0, 1}> {
-            y = Loop (n, go, x) <body = b (int64 k, bool c, float[M,2] d)
+    model = """g (float[2,2] x, float[2,2] u, int64 n) => (float[R,2] y) {
+            y = Loop (n, bool True, x) <body = b (int64 k, bool c, float[M,2] d)
                 => (bool more, float[P,2] e) {
-                    s = ScatterND (d, i, u)
+                    s = ScatterND (d, [[0], [1]], u)
                     e = Concat <axis = 0> (s, x)
                     more = Identity (c) }> }"""
     assert_sound(model, *({"n": i64(n)} for n in (0, 1, 2, 4)))
 
 
 def test_a_body_that_never_runs_may_be_out_of_bounds() -> None:
-    text = """g (float[1,0] x, float[2] u, int64 n) => (float[R,C] y)
-        <bool go = {1}, int64[2,2] i = {0, 0, 0, 0}> {
-            y = Loop (n, go, x) <body = b (int64 k, bool c, float[M,N] d)
+    text = """g (float[1,0] x, float[2] u, int64 n) => (float[R,C] y) {
+            y = Loop (n, bool True, x) <body = b (int64 k, bool c, float[M,N] d)
                 => (bool more, float[P,Q] e) {
-                    e = ScatterND (d, i, u)
+                    e = ScatterND (d, [[0, 0], [0, 0]], u)
                     more = Identity (c) }> }"""
     feed = {"x": sample("float32", 1, 0), "u": sample("float32", 2), "n": i64(0)}
     model = parse(text)
@@ -155,8 +151,8 @@ def test_a_branch_in_a_loop_captures_from_both() -> None:
 
 def test_a_branch_is_the_only_reader() -> None:
     # The outer scatter is read from inside of a branch alone: it is not dead.
-    model = """g (float[4,2] x, float[2,2] u, bool c) => (float[4,2] y) <int64[2,1] i = {1, 2}> {
-        s = ScatterND (x, i, u)
+    model = """g (float[4,2] x, float[2,2] u, bool c) => (float[4,2] y) {
+        s = ScatterND (x, [[1], [2]], u)
         y = If (c) <
             then_branch = a () => (float[4,2] p) { p = Neg (s) },
             else_branch = b () => (float[4,2] q) { q = Abs (x) }> }"""
@@ -165,10 +161,8 @@ def test_a_branch_is_the_only_reader() -> None:
 
 def test_the_indices_are_also_read_by_a_branch() -> None:
     # The chain that makes the indices must outlive the scatter.
-    model = """g (float[4,2] x, float[2,2] u, bool c) => (float[4,2] y, int64[2,1] z)
-        <int64 one = {1}, int64 three = {3}, int64[1] last = {-1}> {
-            r = Range (one, three, one)
-            i = Unsqueeze (r, last)
+    model = """g (float[4,2] x, float[2,2] u, bool c) => (float[4,2] y, int64[2,1] z) {
+            i = Unsqueeze (Range (1, 3, 1), [-1])
             y = ScatterND (x, i, u)
             z = If (c) <
                 then_branch = a () => (int64[2,1] p) { p = Neg (i) },

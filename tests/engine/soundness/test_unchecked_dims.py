@@ -87,9 +87,8 @@ def test_raised_nodes_read_the_shape_of_a_state(op: str) -> None:
 
 def test_scan_outputs_of_no_iteration_keep_their_dims() -> None:
     model = parse("""g (float[n] x, int64[1,1] at, float[1] u, int64 k)
-        => (float[m] y, float[a,b] z)
-        <bool t = {1}> {
-        y, z = Loop (k, t, x) <body = b (int64 i, bool c, float[4] s)
+        => (float[m] y, float[a,b] z) {
+        y, z = Loop (k, bool True, x) <body = b (int64 i, bool c, float[4] s)
             => (bool d, float[4] p, float[4] w) {
             d = Identity (c)  q = ScatterND (s, at, u)  p = Neg (q)  w = Abs (s) }> }""")
     result = onnx_scatterx.optimize(model, target=TARGET)

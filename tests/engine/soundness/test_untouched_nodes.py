@@ -220,8 +220,7 @@ def test_metadata_and_untouched_nodes_stay() -> None:
 def test_no_scatter_at_all() -> None:
     # Comes back unchanged, dead nodes and foldable ones included.
     model = parse("""g (float[4,2] x) => (float[4,2] y) <float[1] unused = {2}> {
-        two = Add (float [1], float [1])
         dead = Neg (x)
-        y = Mul (x, two) }""")
+        y = Mul (x, Add (float [1], float [1])) }""")
     assert_sound(model, left=0)
     assert optimize(model) == model

@@ -224,9 +224,8 @@ def test_commits_in_any_order_are_in_topological_order(seed: int, constant_nodes
 
 def test_what_is_refused_at_the_commit_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """The nodes that are committed are judged once more: other values were replaced since."""
-    model = parse("""g (float[4] x, float[2] u) => (float[4] y, float[4] z)
-        <int64[2, 1] first = {0, 1}, int64[2, 1] last = {2, 3}> {
-        y = ScatterND (x, first, u)  z = ScatterND (x, last, u) }""")
+    model = parse("""g (float[4] x, float[2] u) => (float[4] y, float[4] z) {
+        y = ScatterND (x, [[0], [1]], u)  z = ScatterND (x, [[2], [3]], u) }""")
     write, fragment_of = Outcome.write, Writer.fragment_of
     why = Refusal(Reason.NO_KERNEL, "Concat")
     refusals = [why]

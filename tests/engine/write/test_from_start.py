@@ -72,16 +72,12 @@ def test_any_positions(data: st.DataObject) -> None:
 def test_a_proof_that_is_found_on_trial_alone() -> None:
     """A fragment has symbols of its own: with them, positions may be known to be from 0 on."""
     model = parse(
-        """g (uint8[9] x, int64[9,1] j, uint8[9] v, int64[9] i, uint8[9] u) => (uint8[K] y)
-        <uint8 z = {0}, int64[1] one = {1}, int64[1] most = {9}, int64[1] last = {-1},
-         int64[1] zero = {0}> {
+        """g (uint8[9] x, int64[9,1] j, uint8[9] v, int64[9] i, uint8[9] u) => (uint8[K] y) {
             first = ScatterND (x, j, v)
-            shape = Shape (first)  rest = Slice (shape, one, most)
-            row = Concat <axis = 0> (one, rest)  none = Expand (z, row)
-            wide = Concat <axis = 0> (first, none)
-            at = Unsqueeze (i, last)
-            s = ScatterND (wide, at, u)
-            y = Slice (s, zero, last, zero) }""",
+            shape = Shape (first)  rest = Slice (shape, [1], [9])
+            row = Concat <axis = 0> ([1], rest)  none = Expand (uint8 0, row)
+            s = ScatterND (Concat <axis = 0> (first, none), Unsqueeze (i, [-1]), u)
+            y = Slice (s, [0], [-1], [0]) }""",
         13,
     )
     rng = np.random.default_rng(0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
 import onnx_scatterx
+from tests.helpers.drawing import Drawing, even
 from tests.helpers.examples import examples
 from tests.helpers.pair import assert_same
 
@@ -42,75 +44,6 @@ class Chain:
         self.deepest = max(self.deepest, len(shape))
 
 
-@st.composite
-def _factors(draw: st.DrawFn, count: int, total: int) -> list[int]:
-    """Return so many sizes, the product of which is a total."""
-    sizes = []
-    for _ in range(count - 1):
-        sizes.append(draw(st.sampled_from([n for n in (1, 2, 3, 4) if total % n == 0])))
-        total //= sizes[-1]
-    return draw(st.permutations([*sizes, total]))
-
-
-@st.composite
-def chains(draw: st.DrawFn, moves: int = 6) -> Chain:
-    chain = Chain([4, 6])
-    for _ in range(draw(st.integers(1, moves))):
-        op = draw(
-            st.sampled_from(["Reshape", "Transpose", "Slice", "Concat", "Expand", "Gather", "Tile"])
-        )
-        shape, rank = chain.shape, len(chain.shape)
-        axis = draw(st.integers(0, rank - 1)) if rank else 0
-        if op == "Reshape" or not rank:
-            new = draw(_factors(draw(st.integers(1, 6)), math.prod(shape)))
-            chain.add("Reshape", new, "last", chain.constant(new))
-        elif op == "Transpose":
-            perm = list(draw(st.permutations(range(rank))))
-            chain.add(op, [shape[d] for d in perm], "last", perm=perm)
-        elif op == "Slice" and shape[axis]:
-            picks = draw(st.sampled_from([(0, 2, 1), (1, 9, 1), (0, 9, 2), (-1, -9, -1)]))
-            kept = len(
-                range(shape[axis])[slice(picks[0], picks[1] if picks[2] > 0 else None, picks[2])]
-            )
-            parts = [
-                chain.constant([n])
-                for n in (*picks[:2], axis - draw(st.sampled_from([0, rank])), picks[2])
-            ]
-            chain.add(op, [*shape[:axis], kept, *shape[axis + 1 :]], "last", *parts)
-        elif op == "Concat" and 2 * math.prod(shape) <= _LARGEST:
-            chain.add(
-                op, [*shape[:axis], 2 * shape[axis], *shape[axis + 1 :]], "last", "last", axis=axis
-            )
-        elif op == "Expand" and 2 * math.prod(shape) <= _LARGEST:
-            new = [2 if n == 1 and draw(st.booleans()) else n for n in shape]
-            new = [2, *new] if rank < 6 and draw(st.booleans()) else new
-            if math.prod(new) <= _LARGEST:
-                chain.add(op, new, "last", chain.constant(new))
-        elif op == "Gather" and shape[axis] and math.prod(shape) <= _LARGEST / 4:
-            dims = draw(st.sampled_from([[], [3], [2, 2]])) if rank < 6 else [3]
-            if rank + len(dims) > 1:
-                at = draw(
-                    st.lists(
-                        st.integers(-shape[axis], shape[axis] - 1),
-                        min_size=math.prod(dims),
-                        max_size=math.prod(dims),
-                    )
-                )
-                rows = chain.constant(np.array(at).reshape(dims))
-                chain.add(op, [*shape[:axis], *dims, *shape[axis + 1 :]], "last", rows, axis=axis)
-        elif op == "Tile" and 2 * math.prod(shape) <= _LARGEST:
-            counts = [2 if d == axis else 1 for d in range(rank)]
-            chain.add(
-                op,
-                [n * c for n, c in zip(shape, counts, strict=True)],
-                "last",
-                chain.constant(counts),
-            )
-    size = math.prod(chain.shape)
-    chain.add("Reshape", [size], "last", chain.constant([size]))
-    return chain
-
-
 def model_of(chain: Chain) -> onnx.ModelProto:
     at = helper.make_node("ScatterND", ["x", "rows", "u"], ["w"])
     rows = numpy_helper.from_array(np.array([[1], [2]]), "rows")
@@ -123,9 +56,31 @@ def model_of(chain: Chain) -> onnx.ModelProto:
     return helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 18)])
 
 
+RECIPE = {
+    "moves": even("regroup transpose slice concat expand gather tile"),
+    "cuts": {"usual": 1, "within": 1, "strided": 1, "backwards": 1},
+    "indices": {"repeated": 1, "constant": 1},
+    "sources": {"alike": 3, "fed": 1},
+}
+
+
+def moved(seed: int) -> Drawing:
+    """Return rows of a scatter that are moved, and laid out flat."""
+    d = Drawing(random.Random(seed), 18, RECIPE)
+    d.largest, d.may_be_empty = _LARGEST, False
+    x, u = (d.tensor("float32", (n, 6)) for n in (4, 2))
+    y = d.of("ScatterND", x, d.constant([[1], [2]]), u.name)
+    for _ in range(d.rng.randint(1, 6)):
+        d.pool = [y]
+        y = d.draw("moves", y) if y.dims else y
+    size = math.prod(d.shape(y.dims))
+    d.show(d.of("Reshape", y, d.constant([size]), dims=(size,)))
+    return d
+
+
 @examples(150)
 @given(
-    chains(),
+    st.integers(0, 2**32),
     st.sampled_from(
         [
             "max_rank = {}",
@@ -137,13 +92,12 @@ def model_of(chain: Chain) -> onnx.ModelProto:
     ),
     st.integers(3, 5),
 )
-def test_chains_of_moves(chain: Chain, limit: str, most: int) -> None:
+def test_chains_of_moves(seed: int, limit: str, most: int) -> None:
     """The same bits; and with three dims for moves along one axis, nothing is too deep."""
-    model = model_of(chain)
+    d = moved(seed)
+    model = d.model()
     result = onnx_scatterx.optimize(model, target=f"standard, {limit.format(most)}")
-    rng = np.random.default_rng(0)
-    feed = {"x": rng.random((4, 6), np.float32), "u": rng.random((2, 6), np.float32)}
-    assert_same(model, result.model, [feed])
+    assert_same(model, result.model, [d.feed()])
     left = [v for v in result.report.violations if v.op != "Transpose"]
     deep = (
         {"Reshape", "Unsqueeze", "Transpose"}

@@ -143,8 +143,7 @@ def test_sizes_that_are_not_listed(kind: str) -> None:
 
 def test_a_scalar() -> None:
     """ONNX Runtime counts it as one dim."""
-    model = parse("""g (float[N] x) => (int64[R, M] y)
-        <bool t = {1}> { y = NonZero (t) }""")
+    model = parse("""g (float[N] x) => (int64[R, M] y) { y = NonZero (bool True) }""")
     result = onnx_scatterx.optimize(model, target=TARGET, passes=PASSES)
     assert "NonZero" not in {node.op_type for node in nodes(result.model)}
     assert_same(model, result.model, [{"x": np.zeros(2, np.float32)}])

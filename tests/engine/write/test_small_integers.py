@@ -122,10 +122,9 @@ def test_moves(data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("op", ["Range", "Max", "Min", "Where"])
 def test_others(op: str) -> None:
-    text = """g (float[N, 2] x, int64[K] i, bool[K] c) => (int64 y, int64 z, int64 w, int64 v)
-        <int64 n = {5}, int64 zero = {0}, int64 one = {1}, int64 big = {7}> {
-            m = Mod (i, n)  s = Shape <start = 0, end = 1> (x)  e = Squeeze (s)
-            y = Range (zero, e, one)  z = Max (i, m)  w = Min (m, i)  v = Where (c, m, big) }"""
+    text = """g (float[N, 2] x, int64[K] i, bool[K] c) => (int64 y, int64 z, int64 w, int64 v) {
+            m = Mod (i, 5)  s = Shape <start = 0, end = 1> (x)  e = Squeeze (s)
+            y = Range (0, e, 1)  z = Max (i, m)  w = Min (m, i)  v = Where (c, m, 7) }"""
     feeds: list[Feed] = [
         {
             "x": np.zeros((rows, 2), np.float32),

@@ -1,7 +1,8 @@
 """Random chains of nodes with symbolic sizes: a node takes what the chain has.
 
 A chain is grown node by node at one binding of its sizes, and only nodes that ONNX Runtime accepts
-there are kept; other bindings are for the judge.
+there are kept; other bindings are for the judge. ``tests/helpers/drawing`` grows graphs by steps
+that know the shapes, and here a run says what any operator gives.
 """
 
 import random

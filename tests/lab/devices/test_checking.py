@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 
 from onnx_scatterx.errors import MissingConsumerError, ModelError, ScatterXError, VerifyError
@@ -31,6 +32,23 @@ def test_taken_and_right(tmp_path: Path) -> None:
 
 def test_outputs_without_names(tmp_path: Path) -> None:
     assert check(NEGATION, fake(tmp_path, 'return Answer("taken", [-feeds["x"]])'))
+
+
+@pytest.mark.parametrize("one_file", [True, False])
+def test_weights_beside_the_file(one_file: bool, tmp_path: Path) -> None:
+    """A consumer that reads none beside the file is given a file with all of them."""
+    source = tmp_path / "given" / "m.onnx"
+    source.parent.mkdir()
+    model = parse("""g (float[N, 4] x) => (float[N, 4] y) <float[4] w = {0, 1, 2, 3}> {
+        y = Add (x, w) }""")
+    weights = onnx.numpy_helper.from_array(np.arange(4, dtype=np.float32), "w")
+    model.graph.initializer[0].CopyFrom(weights)
+    onnx.save(model, source, save_as_external_data=True, location="w.bin", size_threshold=0)
+    run = 'return Answer("refused" if b"w.bin" in model.read_bytes() else "taken", [feeds["x"] + '
+    run += "np.arange(4, dtype=np.float32)])"
+    found = check(source, fake(tmp_path, run, members=f"one_file = {one_file}"), sizes={"N": 2})
+    assert found.verdict == ("right" if one_file else "refused")
+    assert {path.name for path in source.parent.iterdir()} == {"w.bin", "m.onnx"}
 
 
 def test_wrong_numbers(tmp_path: Path) -> None:

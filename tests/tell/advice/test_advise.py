@@ -460,7 +460,23 @@ def test_another_reason_with_sizes_fixed_is_told_as_such() -> None:
     (entry,) = inspect(model, target="rknn").scatters
     (found,) = (each for each in advise(model, target="rknn") if each.nodes)
     assert entry.reason is Reason.UNKNOWN_INDICES
-    assert found.why.startswith(f"with sizes fixed, {Reason.NOT_IN_TARGET.value} (")
+    told = f"with n=96 k=64, {Reason.NOT_IN_TARGET.value} ("  # the sizes of the command above
+    assert found.why.startswith(told)
+    _, after = explain(model, target="rknn").split("\n  next      ")
+    assert after.startswith(told)
+    assert "\n            no option that was tried removes it\n" in after
+
+
+def test_sizes_that_a_command_has_are_not_told_twice() -> None:
+    """The reason is that with the sizes of the command."""
+    text = """g (float[n, 2] x, int64[k, 1] i, float[k, 2] u) => (float[n, 2] y) {
+        y = ScatterND (x, i, u) }"""
+    model = onnx.parser.parse_model(HEAD + text)
+    taken = ["Add", "Concat", "Constant", "Mul", "Reshape", "Slice", "Where"]
+    target = f"standard, static_only = true, operators = {taken}"
+    (found,) = (each for each in advise(model, target=target) if each.ways and each.nodes)
+    assert found.why.startswith("with sizes fixed, ")
+    assert "--fix n=96 --fix k=64" in found.ways[0].command
 
 
 def test_a_scatter_that_no_option_removes() -> None:
@@ -562,7 +578,7 @@ def test_it_has_a_stage_of_its_own(
     def noted(**_: object) -> Iterator[Progress]:
         yield lambda *stage: told.append(stage)
 
-    monkeypatch.setattr(f"onnx_scatterx.doors.cli.{command}.stages", noted)
+    monkeypatch.setattr("onnx_scatterx.doors.cli.inspect.stages", noted)
     written = ["-o", str(tmp_path / "o.onnx")] if command == "optimize" else []
     typed = [command, path, "--target", "standard", *written]
     assert main(typed) == 0

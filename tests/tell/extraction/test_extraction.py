@@ -99,10 +99,9 @@ def test_weights_that_the_report_depends_on_are_named() -> None:
 
 
 def test_a_scatter_in_a_branch_and_in_a_function() -> None:
-    inside = parse("""g (bool c, float[4, 2] a, float[1, 2] y) => (float[4, 2] w)
-        <int64[1, 1] i = {1}> {
+    inside = parse("""g (bool c, float[4, 2] a, float[1, 2] y) => (float[4, 2] w) {
             b = Exp (a)
-            z = If (c) <then_branch = yes () => (float[4, 2] s) { s = ScatterND (b, i, y) },
+            z = If (c) <then_branch = yes () => (float[4, 2] s) { s = ScatterND (b, [[1]], y) },
                         else_branch = no () => (float[4, 2] n) { n = Neg (b) }>
             w = Tan (z) }""")
     part = onnx_scatterx.extract(inside, "s")
@@ -116,9 +115,8 @@ def test_a_scatter_in_a_branch_and_in_a_function() -> None:
 
 
 def test_a_branch_that_is_cut_off_reads_what_is_kept() -> None:
-    model = parse("""g (bool c, float[4, 2] a, float[1, 2] y) => (float[4, 2] w, float[4, 2] v)
-        <int64[1, 1] i = {1}> {
-            s = ScatterND (a, i, y) t = Tan (s) w = Abs (t) u = Sin (w)
+    model = parse("""g (bool c, float[4, 2] a, float[1, 2] y) => (float[4, 2] w, float[4, 2] v) {
+            s = ScatterND (a, [[1]], y) t = Tan (s) w = Abs (t) u = Sin (w)
             v = If (c) <then_branch = yes () => (float[4, 2] p) { p = Exp (s) },
                         else_branch = no () => (float[4, 2] n) { n = Add (t, u) }> }""")
     part = onnx_scatterx.extract(model, "s")

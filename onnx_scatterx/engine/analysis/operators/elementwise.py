@@ -70,18 +70,14 @@ def combine(
 def _of_elements(
     inputs: list[TensorValue], shape: Shape, symbolic: Callable[..., object]
 ) -> np.ndarray | None:
-    arrays = [i.element_exprs for i in inputs]
-    if len(shape) > 1 or any(a is None for a in arrays):
-        return None
     dims = [d.constant for d in shape if d.constant is not None]
-    if len(dims) < len(shape):
+    if len(shape) > 1 or len(dims) < len(shape):
+        return None
+    arrays = [a for i in inputs if (a := i.element_exprs) is not None]
+    if len(arrays) < len(inputs):
         return None
     result = np.empty(dims, dtype=object)
-    spread = [
-        (a if a.size == result.size else np.broadcast_to(a, dims)).ravel()
-        for a in arrays
-        if a is not None
-    ]
+    spread = [(a if a.size == result.size else np.broadcast_to(a, dims)).ravel() for a in arrays]
     result.ravel()[:] = list(map(symbolic, *spread))
     return result
 

@@ -16,6 +16,7 @@ from onnx_scatterx.engine.write.forms import (
     arithmetic,
     casts,
     comparisons,
+    einsums,
     extremes,
     joined,
     lookups,
@@ -69,11 +70,17 @@ _REDUCES = ("axes", "keepdims", "noop_with_empty_axes")
 
 FORMS: dict[str, Forms] = {
     **dict.fromkeys(("And", "Or"), _forms(2, arithmetic.on_numbers)),
+    "Clip": _forms(3, last=[extremes.by_bounds]),
     "CumSum": _forms(
         2,
         arithmetic.exclusive_sum,
         arithmetic.sum_by_product,
         attributes=("exclusive", "reverse"),
+    ),
+    "Einsum": _forms(
+        2,
+        attributes=["equation"],
+        last=[einsums.moved, einsums.in_fewer_letters, einsums.as_product, einsums.by_matmul],
     ),
     "Equal": _forms(
         2,
@@ -109,7 +116,7 @@ FORMS: dict[str, Forms] = {
     ),
     "Identity": _forms(1, movement.reshape),
     "IsNaN": _forms(1, comparisons.is_nan),
-    **dict.fromkeys(("Max", "Min"), _forms(2, last=[extremes.of_two])),
+    **dict.fromkeys(("Max", "Min"), _forms(2, last=[extremes.by_clip, extremes.of_two])),
     "Mod": _forms(2, arithmetic.remainder, attributes=("fmod",), last=[lookups.looked_up]),
     "Mul": _forms(2, last=[lookups.looked_up]),
     "Neg": _forms(1, arithmetic.negative),
@@ -134,19 +141,23 @@ FORMS: dict[str, Forms] = {
     "Where": _forms(3, masks.chosen, movement.expanded_where, last=[extremes.on_numbers]),
 }
 _FIRST: tuple[Form, ...] = (folded, merged.merged, written)
-_HAVE_FORMS = frozenset({*FORMS, *those(lambda row: row.widens), *merged.MERGES, *merged.RESHAPES})
+_HAVE_FORMS = {
+    op_type: onnx.defs.get_schema(op_type).min_input
+    for op_type in {*FORMS, *those(lambda row: row.widens), *merged.MERGES, *merged.RESHAPES}
+    if onnx.defs.has(op_type)
+}
+"""The operators that have other forms, and how many inputs each needs."""
 _LAST: tuple[Form, ...] = (casts.by_another_type,)
 
 
 def has_other_forms(node: ir.Node) -> bool:
     """Return whether an operator has other forms, and the node can run."""
-    plain = node.domain == "" and len(node.outputs) == 1
-    if not plain or node.op_type not in _HAVE_FORMS or not onnx.defs.has(node.op_type):
+    needed = _HAVE_FORMS.get(node.op_type)
+    if needed is None or node.domain != "" or len(node.outputs) != 1:
         return False
-    needed = onnx.defs.get_schema(node.op_type).min_input
-    inputs = list(node.inputs)
+    inputs = node.inputs
     complete = len(inputs) >= needed and None not in inputs[:needed]
-    return complete and not any(a.is_ref() for a in node.attributes.values())
+    return complete and not any(a.is_ref() for a in node.attributes.data.values())
 
 
 def attempted(form: Form, request: Request) -> ir.Value | None:
@@ -208,7 +219,7 @@ def _refused(
     use, target = request.use, w.target
     objected = any(use.objections(target)) or (target.static_only and use.counts_promised)
     around = not refused.isdisjoint(inputs) and node.op_type in READERS
-    is_taken = not (objected or around or (merges and request.use.rank > request.most_dims))
+    is_taken = not (objected or around or (merges and use.rank > request.most_dims))
     return (None if is_taken else request), objected
 
 

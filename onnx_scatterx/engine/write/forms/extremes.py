@@ -1,5 +1,7 @@
 """Largest and smallest integers, and sums of them, by operators that a target takes.
 
+    Max(a, c)          =   Clip(a, c)      if c is one number; Min(a, c) = Clip(a, max=c)
+    Clip(a, c, d)      =   Min(Max(a, c), d)
     Max(a, b)          =   Where(a > b, a, b)
     ReduceMax(x)       =   the first of TopK(x, 1)
                        =   Max(x[:h], x[n - h:]),  h = ceil(n / 2), until one is left
@@ -7,7 +9,8 @@
     ReduceSum(x)       =   x @ [[1], [1], ...]                if all sums are exact as floats
     Where(c, a, b)     =   b + Cast(c) * (a - b)
 
-They hold for integers: of floats, NaNs and the signs of zeros would differ. Some versions of ONNX
+They hold for integers: of floats, NaNs and the signs of zeros would differ, and a Clip without a
+bound ends at the largest finite number. Some versions of ONNX
 Runtime compare the lower halves of int64 as signed numbers if the upper ones are equal, in Max and
 in ReduceMax (``reduction.py``). So what is reduced must be known to lie below 2^31, and no
 difference overflows either. A Max of two is written as ONNX defines it.
@@ -18,13 +21,18 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis import require, required
+from onnx_scatterx.engine.analysis import NotKnownError, require, required
 from onnx_scatterx.engine.write.forms.casts import EXACT
 from onnx_scatterx.engine.write.forms.request import Request, bounds
 from onnx_scatterx.engine.write.ordered import top
 
 _BOOL, _FLOAT = ir.DataType.BOOL, ir.DataType.FLOAT
 _INT32, _INT64 = ir.DataType.INT32, ir.DataType.INT64
+_CLIPPED = frozenset(
+    {_INT32, _INT64, ir.DataType.INT8, *(ir.DataType[f"UINT{bits}"] for bits in (8, 32, 64))}
+)
+"""Types of which ONNX Runtime clips what it takes the largest of."""
+_CLIPS_INTEGERS = 12  # the first operator set in which Clip takes integers
 _GREATER = {"Max": "Greater", "Min": "Less"}
 _OF_TWO = {"ReduceMax": "Max", "ReduceMin": "Min"}
 _HALVED = 1 << 10  # elements along an axis that is halved
@@ -45,6 +53,39 @@ def of_two(request: Request) -> ir.Value:
     require(len(operands) == 2, dtype in (_INT32, _INT64))
     first = w.node(_GREATER[request.op], operands, _BOOL)
     return w.node("Where", [first, *operands], dtype)
+
+
+def by_clip(request: Request) -> ir.Value:
+    """Clip one operand at the other one, if this is one number."""
+    dtype, w = request.kind, request.writer
+    require(len(request.inputs) == 2, dtype in _CLIPPED, w.version >= _CLIPS_INTEGERS)
+    require(request.takes("Clip"))
+    for i in (0, 1):
+        x, bound = request.known_of(i), request.known_of(1 - i)
+        if bound.static_shape is None or x.rank is None or any(n != 1 for n in bound.static_shape):
+            continue
+        if len(bound.static_shape) > x.rank:
+            continue
+        limit, number = request.input(1 - i), request.constant(request.input(1 - i))
+        if number is not None:
+            limit = w.constant(number.numpy().reshape(()), dtype)
+        elif bound.static_shape:
+            continue
+        limits = [limit] if request.op == "Max" else [None, limit]
+        return w.node("Clip", [request.input(i), *limits], dtype)
+    raise NotKnownError
+
+
+def by_bounds(request: Request) -> ir.Value:
+    """Take the larger of the number and the lower bound, then the smaller of it and the upper."""
+    dtype, w, x = request.kind, request.writer, request.input(0)
+    bounded = [i for i in (1, 2) if request.has(i)]
+    require(bounded, dtype in (_INT32, _INT64))
+    for i in (0, *bounded) if dtype == _INT64 else ():
+        _range(request, i)
+    for i in bounded:
+        x = w.node(("Max", "Min")[i - 1], [x, request.input(i)], dtype)
+    return x
 
 
 def on_numbers(request: Request) -> ir.Value:

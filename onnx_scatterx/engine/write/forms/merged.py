@@ -3,8 +3,8 @@
     Transpose<[0, 1, 3, 2]>(x[a, b, c, d])   =   Reshape(Transpose<[0, 2, 1]>(x[a * b, c, d]))
     Slice(x[a, b, c, d], axis 1)             =   Reshape(Slice(x[a, b, c * d], axis 1))
 
-Concat, Expand, Gather and Tile, too. A Reshape of a Reshape is one Reshape, so a tensor of many
-dims is not needed if only such nodes read it. Holds if the sizes are known numbers.
+Concat, Einsum, Expand, Gather and Tile, too. A Reshape of a Reshape is one Reshape, so a tensor of
+many dims is not needed if only such nodes read it. Holds if the sizes are known numbers.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import Scope, require, required
+from onnx_scatterx.engine.write.forms.einsums import equation_of
 from onnx_scatterx.engine.write.forms.request import Request
 from onnx_scatterx.operators import OPERATORS, Kinds, described, those
 
@@ -31,7 +32,7 @@ class _Merged(NamedTuple):
 
     shapes: Sequence[Sequence[int]]
     others: Sequence[ir.Value | None] = ()
-    attributes: Mapping[str, int | Sequence[int]] = {}
+    attributes: Mapping[str, int | str | Sequence[int]] = {}
 
 
 _Merge: TypeAlias = Callable[[Request, "tuple[int, ...]"], _Merged]
@@ -164,6 +165,13 @@ def _elementwise(request: Request, _: tuple[int, ...]) -> _Merged:
     return _Merged([_sizes(shape, runs) for shape in own], attributes=request.attributes)
 
 
+def _einsum(request: Request, _: tuple[int, ...]) -> _Merged:
+    """Join letters that are neighbours wherever one of them stands."""
+    found = equation_of(request)
+    joined = found.joined(found.joints())
+    return _Merged(joined.shapes, attributes={"equation": joined.text})
+
+
 def _kind_of(dtype: ir.DataType) -> Kinds:
     if dtype == ir.DataType.BOOL:
         return Kinds.BOOL
@@ -178,6 +186,7 @@ MERGES: Mapping[str, _Merge] = {
     "Add": _elementwise,
     "Concat": _concat,
     "Div": _elementwise,
+    "Einsum": _einsum,
     "Expand": _expand,
     "Gather": _gather,
     "Max": _elementwise,

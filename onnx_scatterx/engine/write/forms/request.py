@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,7 +43,7 @@ class Request:
     of: Callable[[ir.Value], TensorValue] = field(repr=False)  # what is known of any value
     of_any_sign: bool = False
 
-    @property
+    @cached_property
     def use(self) -> Use:
         """The node as the limits of the target see it."""
         constant = [self.constant(v) is not None for v in self.inputs]

@@ -24,6 +24,7 @@ class Ncnn(Adapter):
 
     name = "ncnn"
     packages = ("--no-deps", "ncnn", "pnnx", "numpy")  # pnnx asks for PyTorch, and needs none
+    one_file = True
 
     def version(self) -> str:
         from importlib.metadata import version

@@ -1,0 +1,128 @@
+"""Forms of depthwise Convs that avoid a fault of the target's compiler, at its pattern alone.
+
+    images_as_channels    Conv(x[n, c, ...], w)   =   Reshape(Conv(Reshape(x, [1, n * c, ...]), w'))
+                          w' is n times w; if a Reshape makes the axis n
+    few_channels          Conv(x, w)              =   Concat(Conv(x[:, :32], w[:32]), ...)
+                          if the kernel is 3 x 3, with steps of 4 and more than 32 channels
+
+Each channel is computed alone, by the same products. MEASURED: ONNX Runtime computes the same bits,
+also under its default options, if the channels are a multiple of 16; it computes others by another
+kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.engine.analysis import Scope
+from onnx_scatterx.engine.write import Writer
+from onnx_scatterx.graphs import attribute_of, constant, is_operator, perm_of
+from onnx_scatterx.operators import described
+
+_BLOCK = 16  # ONNX Runtime computes 8 or 16 channels together
+_FEW = 32
+_LARGEST = 1 << 20  # elements of the weights that are repeated
+_MOST = 8  # nodes between the Reshape and the Conv
+
+Write: TypeAlias = "Callable[[], ir.Value]"
+
+
+class _Depthwise(NamedTuple):
+    """A Conv with a kernel for each channel, and constant weights (and bias)."""
+
+    x: ir.Value
+    weights: list[np.ndarray]
+    shape: tuple[int, ...]
+    result: tuple[int, ...]
+    attributes: dict[str, Any]
+
+    def write(self, w: Writer, x: ir.Value, weights: list[np.ndarray], group: int) -> ir.Value:
+        """Write it with other data, weights and number of channels."""
+        operands = [w.constant(np.ascontiguousarray(array), ir.DataType.FLOAT) for array in weights]
+        return w.node("Conv", [x, *operands], ir.DataType.FLOAT, **self.attributes, group=group)
+
+
+def _depthwise(node: ir.Node, scope: Scope) -> _Depthwise | None:
+    if not is_operator(node, ("Conv",)) or any(a.is_ref() for a in node.attributes.values()):
+        return None
+    x, tensors = node.inputs[0], [constant(v, scope.overridable) for v in node.inputs[1:]]
+    weights = [tensor.numpy() for tensor in tensors if tensor is not None]
+    if x is None or len(weights) != len(tensors) or scope.of(x).dtype != ir.DataType.FLOAT:
+        return None
+    shape, result = scope.of(x).static_shape, scope.of(node.outputs[0]).static_shape
+    channels = attribute_of(node, "group", 1)
+    if shape is None or result is None or 0 in shape or 0 in result:
+        return None
+    if not channels == shape[1] == result[1] or channels % _BLOCK:
+        return None
+    attributes = {name: a.value for name, a in node.attributes.items() if name != "group"}
+    return _Depthwise(x, weights, shape, result, attributes)
+
+
+def other_conv(w: Writer, node: ir.Node, scope: Scope, forms: Collection[str]) -> Write | None:
+    """Return what writes a Conv in the first of these forms that applies; None elsewhere."""
+    conv = _depthwise(node, scope)
+    found = None
+    if conv is not None and "images_as_channels" in forms:
+        found = _images_as_channels(w, conv, scope)
+    if conv is not None and found is None and "few_channels" in forms:
+        found = _few_channels(w, conv)
+    return found
+
+
+def _images_as_channels(w: Writer, conv: _Depthwise, scope: Scope) -> Write | None:
+    """Return what writes a Conv of several images as one of more channels; None elsewhere."""
+    if conv.shape[0] == 1 or not _is_made(conv, scope):
+        return None
+    count, channels, *sizes = conv.shape
+    if conv.weights[0].size * count > _LARGEST:
+        return None
+
+    def write() -> ir.Value:
+        shape = w.constant([1, count * channels, *sizes])
+        weights = [np.concatenate([array] * count) for array in conv.weights]
+        x = w.node("Reshape", [conv.x, shape], ir.DataType.FLOAT)
+        y = conv.write(w, x, weights, count * channels)
+        return w.node("Reshape", [y, w.constant([*conv.result])], ir.DataType.FLOAT)
+
+    return write
+
+
+def _is_made(conv: _Depthwise, scope: Scope) -> bool:
+    """Return whether a Reshape, and perhaps Transposes of the other axes, make the first axis."""
+    value: ir.Value | None = conv.x
+    for _ in range(_MOST):
+        node = None if value is None else value.producer()
+        value = None if node is None or not node.inputs else node.inputs[0]
+        if node is None or value is None or node.domain != "":
+            return False
+        shape = scope.of(value).static_shape
+        if described(node).keeps_order:
+            if shape is None or shape[:1] != conv.shape[:1]:
+                return shape is not None
+        elif (perm_of(node) or (1,))[0] != 0:
+            return False
+    return False
+
+
+def _few_channels(w: Writer, conv: _Depthwise) -> Write | None:
+    """Return what writes a Conv in parts of few channels; None elsewhere."""
+    if conv.shape[1] <= _FEW or conv.shape[1] % _FEW:
+        return None
+    steps = [*conv.attributes.get("strides", [])]
+    if [*conv.weights[0].shape[2:]] != [3, 3] or steps != [4, 4]:
+        return None
+
+    def write() -> ir.Value:
+        parts = []
+        for first in range(0, conv.shape[1], _FEW):
+            last = first + _FEW
+            x = w.slice(conv.x, ir.DataType.FLOAT, [1], [first], [last], [1])
+            parts.append(conv.write(w, x, [array[first:last] for array in conv.weights], _FEW))
+        return w.concat(parts, ir.DataType.FLOAT, 1)
+
+    return write
