@@ -153,11 +153,15 @@ class _Chain:
 def _bytes(known: TensorValue) -> float:
     """Return how many bytes a tensor has, infinity if that is not known."""
     shape, dtype = known.static_shape, known.dtype
-    return math.inf if shape is None or dtype is None else math.prod(shape) * dtype.itemsize
+    if shape is None or dtype is None or dtype.is_string():
+        return math.inf
+    return math.prod(shape) * dtype.itemsize
 
 
 def _array(tensor: ir.TensorProtocol | None) -> np.ndarray | None:
-    if tensor is None or tensor.nbytes > LIMITS.kept_bytes or tensor.dtype.bitwidth < 8:
+    if tensor is None or tensor.dtype.is_string() or tensor.dtype.bitwidth < 8:
+        return None
+    if tensor.nbytes > LIMITS.kept_bytes:
         return None
     return np.asarray(tensor.numpy())
 

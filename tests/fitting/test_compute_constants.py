@@ -159,3 +159,11 @@ def test_chains_are_computed_in_the_order_of_the_graph() -> None:
     stored = [t.name for t in result.model.graph.initializer if t.name in written]
     assert len(stored) == count
     assert stored == written
+
+
+def test_strings_are_not_computed() -> None:
+    text = """g (bool[3] m, string[3] x) => (string[3] y) <string[1] w = {"a"}> {
+        v = Expand (w, [3])  y = Where (m, v, x) }"""
+    result = onnx_scatterx.optimize(parse(text), target=target_of(f"{NPU[:-1]}, 'Expand']"))
+    assert operators(result) == ["Expand", "Where"]
+    assert len(result.report.violations) == 1
