@@ -316,3 +316,13 @@ def test_a_first_model_that_runs_on_no_input_is_not_compared() -> None:
         assert found.answer == ("not compared" if told else "different")
         assert found.shortfall.startswith(told or "the models differ")
         assert any("does not load" in why for why in found.interface) != bool(told)
+
+
+def test_a_cast_to_no_type_is_no_fault_of_ours() -> None:
+    """ONNX's checks let it pass, and ONNX Runtime does not load it."""
+    model = parse("""g (bool[3] m, float[3] x) => (float[3] y) {
+        a = Cast <to = 99> (m)  b = NonZero (a)  i = Transpose (b)
+        r = GatherND (x, i)  y = ScatterND (x, i, r) }""")
+    assert onnx_scatterx.optimize(model, assume=["a: exactly 2"]).report.scatters
+    with pytest.raises(VerifyError, match="the first model cannot be loaded by ONNX Runtime"):
+        onnx_scatterx.verify(model, model)

@@ -18,7 +18,7 @@ from onnx_scatterx.assumptions import TURNED, Assumption, Clause, Subject, noted
 from onnx_scatterx.compare.interface import Interface
 from onnx_scatterx.errors import ScatterXError, VerifyError
 from onnx_scatterx.graphs import constant, overridable, remove_dead, values_by_name
-from onnx_scatterx.operators import described
+from onnx_scatterx.operators import described, element_type
 
 Feeds = Mapping[str, np.ndarray]
 Probe = Callable[[Feeds], "Mapping[str, np.ndarray] | None"]
@@ -106,7 +106,7 @@ def _of_bools(node: ir.Node, sign: str) -> bool:
     """Return whether a Cast keeps which elements are not 0, by its types."""
     read, made = node.inputs[0], node.outputs[0]
     kinds = (None if read is None else read.dtype, made.dtype)
-    return not sign and ir.DataType.BOOL in (*kinds, ir.DataType(node.attributes["to"].as_int()))
+    return not sign and ir.DataType.BOOL in (*kinds, element_type(node.attributes["to"].as_int()))
 
 
 @dataclass

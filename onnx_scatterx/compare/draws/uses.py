@@ -27,7 +27,7 @@ from onnx_scatterx.compare.draws.index_bounds import (
     shifted,
 )
 from onnx_scatterx.graphs import graphs_of
-from onnx_scatterx.operators import Decides, Passing, described
+from onnx_scatterx.operators import Decides, Passing, described, element_type
 
 _PASSED = (Passing.ALIKE, Passing.ELSEWHERE, Passing.SPLICED)
 
@@ -237,7 +237,7 @@ def _solved(operator: str, position: int, known: Number, result: Number) -> Numb
 def _computes(node: ir.Node) -> bool:
     """Return whether a node computes with integers, or casts them to floats or booleans."""
     if node.op_type == "Cast":
-        to = ir.DataType(node.attributes.get_int("to", 1))
+        to = element_type(node.attributes.get_int("to", 1))
         return to.is_floating_point() or to == ir.DataType.BOOL
     return described(node).passes is Passing.COMPUTED
 

@@ -15,7 +15,7 @@ from functools import cache
 import onnx_ir as ir
 
 from onnx_scatterx.engine.write import is_ordered
-from onnx_scatterx.operators import Kinds, described, those
+from onnx_scatterx.operators import Kinds, described, element_type, those
 
 
 @cache
@@ -59,7 +59,7 @@ def computes_alike(
     if any(a.is_ref() for a in node.attributes.values()):
         return False
     if node.op_type == "Cast":
-        return _casts_alike(first, ir.DataType(node.attributes["to"].as_int()))
+        return _casts_alike(first, element_type(node.attributes["to"].as_int()))
     if last_bits and first.is_floating_point() and described(node).near:
         return True
     return node.op_type in listed(first)

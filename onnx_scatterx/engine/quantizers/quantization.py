@@ -19,7 +19,7 @@ from onnx_scatterx.engine.analysis import Scope
 from onnx_scatterx.engine.lift import Scatter, is_scatter, lift_scatter
 from onnx_scatterx.engine.terms import coord
 from onnx_scatterx.graphs import attribute_of, perm_of
-from onnx_scatterx.operators import described
+from onnx_scatterx.operators import described, element_type
 
 _DOMAINS = ("", "com.microsoft")
 _INTEGERS = {ir.DataType.INT8, ir.DataType.UINT8, ir.DataType.INT16, ir.DataType.UINT16}
@@ -116,7 +116,7 @@ def quantization_of(
     zero = None if value is None else arrays(value)
     if value is not None and (zero is None or zero.size != scale.size or zero.ndim > 1):
         return None
-    stated = ir.DataType(attribute_of(node, "output_dtype", 0))
+    stated = element_type(attribute_of(node, "output_dtype", 0))
     is_quantize = node.op_type == "QuantizeLinear"
     integers = read_type
     if is_quantize:
