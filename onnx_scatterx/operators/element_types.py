@@ -11,7 +11,7 @@ def element_type(code: int) -> ir.DataType:
     A node with another number cannot run, but it may stand in a model.
 
     >>> element_type(7), element_type(99)
-    (<DataType.INT64: 7>, <DataType.UNDEFINED: 0>)
+    (INT64, UNDEFINED)
     """
     try:
         return ir.DataType(code)
