@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis import Scope
+from onnx_scatterx.engine.analysis import ModelAnalysis, Scope
 from onnx_scatterx.engine.budget import LimitError, budget
 from onnx_scatterx.engine.passes import Job
 from onnx_scatterx.engine.write import Fragment, Writer, instead_of
@@ -45,18 +45,28 @@ def list_positions(job: Job) -> bool:
         return False
     if job.held.has(*_COLLECT):
         return False
-    own, modified = job.settings.target, False
-    target = replace(own, avoid=own.avoid | {"NonZero"})
+    most = job.analyses.at_most
+    if most is not None and not _written(job, most, only_ask=True):
+        return False  # without trust even less is known, so that the model need not be read
+    return _written(job, job.analyses.without_trust)
+
+
+def _written(job: Job, analysis: ModelAnalysis, *, only_ask: bool = False) -> bool:
+    """Write other forms; return whether any was written, or would be if ``only_ask``."""
+    graph, own, modified = job.model.graph, job.settings.target, False
     try:
         with budget().share(1 / 8):
-            for graph, scope in job.analyses.without_trust.current().own_graphs():
-                if graph is not job.model.graph:
-                    continue
-                as_nodes = job.has_constant_nodes(scope)
-                writer = Writer(graph, scope, job.names, constant_nodes=as_nodes, target=target)
-                for node in [node for node in graph if _may_list_all(node)]:
-                    modified |= _listed(node, writer, scope)
-                job.analyses.note(writer.graph.made)
+            scope = analysis.current().scopes[graph]
+            as_nodes = job.has_constant_nodes(scope)
+            target = replace(own, avoid=own.avoid | {"NonZero"})
+            writer = Writer(graph, scope, job.names, constant_nodes=as_nodes, target=target)
+            for node in [node for node in graph if _may_list_all(node)]:
+                with writer.graph.at(node, node.outputs[0].name):
+                    nodes = _listed(node, writer, scope)
+                    if nodes is not None and not only_ask:
+                        _replace(node, nodes, writer, scope)
+                modified |= nodes is not None
+            job.analyses.note(writer.graph.made)
     except LimitError:
         pass  # the rest is kept
     return modified
@@ -69,25 +79,25 @@ def _may_list_all(node: ir.Node) -> bool:
     return made_by(node.inputs[0], "ConstantOfShape", "Expand") is not None
 
 
-def _listed(node: ir.Node, writer: Writer, scope: Scope) -> bool:
-    """Replace a NonZero, if another form of it takes fewer nodes."""
-    (value,) = node.outputs
+def _listed(node: ir.Node, writer: Writer, scope: Scope) -> Fragment | None:
+    """Return another form of a NonZero, if one takes fewer nodes."""
 
     def may(nodes: Fragment) -> bool:
         return nodes.cost < len(_removed(node, nodes))
 
-    with writer.graph.at(node, value.name):
-        try:
-            nodes = instead_of(writer, node, scope, may=may, refused=set())
-        except _CANNOT:
-            nodes = None
-        if nodes is None:
-            return False
-        committed = writer.graph.commit(nodes)
-        result = writer.graph.take_name(value, committed, scope.of(value).dtype)
+    try:
+        return instead_of(writer, node, scope, may=may, refused=set())
+    except _CANNOT:
+        return None
+
+
+def _replace(node: ir.Node, nodes: Fragment, writer: Writer, scope: Scope) -> None:
+    """Put another form in the place of a node."""
+    (value,) = node.outputs
+    committed = writer.graph.commit(nodes)
+    result = writer.graph.take_name(value, committed, scope.of(value).dtype)
     replace_uses(value, result)
     remove_dead([node])
-    return True
 
 
 def _removed(node: ir.Node, nodes: Fragment) -> set[ir.Node]:

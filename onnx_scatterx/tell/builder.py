@@ -57,6 +57,8 @@ class NodeRecord:
 
 def records_of(job: Job) -> tuple[NodeRecord, ...]:
     """Return a record of every scatter, and of the gathers that were to be simplified."""
+    if not job.outcomes:
+        return ()  # a model in which nothing was to be done need not be read
     made, knowledge = [], job.analyses.full.knowledge
     promises = tuple(map(str, job.assumed))
     different = {clause.name for clause in job.assumed if clause.condition in _DIFFERENT}
