@@ -110,7 +110,7 @@ APART = """g (float[N,4] x, int64[N,1] column, float[N,M,4] u) => (float[N,4] y,
         all = Concat <axis = 0> (n, m, four)  v = Neg (u)  z = Reshape (v, all) }"""
 
 
-@pytest.mark.parametrize("target, left", [("standard", 3), ("tract", 0)])
+@pytest.mark.parametrize(("target", "left"), [("standard", 3), ("tract", 0)])
 def test_all_shapes_of_a_model_that_is_fitted(target: str, left: int) -> None:
     result = onnx_scatterx.optimize(parse(APART), target=target, verify=True)
     found = Counter(n.op_type for n in nodes(result.model))
