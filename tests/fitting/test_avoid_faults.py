@@ -176,9 +176,10 @@ def test_depthwise_convs(shape: str, text: str, group: str, nodes: str, tmp_path
     ],
 )  # fmt: skip
 def test_many_scales_of_an_attention(text: str, shape: list[int], tmp_path: Path) -> None:
-    model = parse(f"""g (float[4, 2] z, float[1, 2] u, float[1, 6, 4] q, float[1, 4, 5] k, float[5] m)
-        => (float[4, 2] x, float[A] y)
-        <int64[1, 1] i = {{1}}, float two = {{2}}, float[1] one = {{0.3}}, float[1, 1, 1, 1] deep = {{3}},
+    model = parse(f"""g (float[4, 2] z, float[1, 2] u, float[1, 6, 4] q, float[1, 4, 5] k,
+            float[5] m) => (float[4, 2] x, float[A] y)
+        <int64[1, 1] i = {{1}}, float two = {{2}}, float[1] one = {{0.3}},
+         float[1, 1, 1, 1] deep = {{3}},
          float[5] five = {{2, 2, 2, 2, 2}}> {{ {WRITE}  {text} }}""")
     model.graph.output[1].type.tensor_type.ClearField("shape")
     onnx_scatterx.optimize(model, target=target_of(TARGET)).save(tmp_path / "out.onnx")
