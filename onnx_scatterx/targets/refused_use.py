@@ -55,6 +55,8 @@ class RefusedUse:
     """Inputs that are not constants."""
     whole: frozenset[str] | None = None
     """Inputs that have the shape of the output."""
+    broadcast: frozenset[str] | None = None
+    """Inputs of several elements that have another shape than the output."""
     rank_of: tuple[tuple[str, frozenset[int]], ...] = ()
     """Inputs, and how many dims each of them may have."""
     attributes: tuple[tuple[str, frozenset[Any]], ...] = ()
@@ -87,6 +89,7 @@ class RefusedUse:
             ("with constant {}", self.constant),
             ("with computed {}", self.computed),
             ("with {} of the output's shape", self.whole),
+            ("with {} of another shape", self.broadcast),
             *((f"with {name} of {{}} dims", ranks) for name, ranks in self.rank_of),
             *((f"with {name} = {{}}", values) for name, values in self.attributes),
         ]

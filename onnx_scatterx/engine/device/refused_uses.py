@@ -137,6 +137,16 @@ def _has_whole(use: Use, names: frozenset[str]) -> bool:
     return result is None or any(shape is None or shape == result for shape in shapes)
 
 
+def _has_broadcast(use: Use, names: frozenset[str]) -> bool:
+    result = use.outputs[0].shape if use.outputs else None
+    tensors = [_input(use, i) for i in _places(use, names)]
+    shapes = [t.shape for t in tensors if t is not None]
+    return any(
+        shape is None or (shape != result and any(size.constant != 1 for size in shape))
+        for shape in shapes
+    )
+
+
 def _has_ranks(use: Use, rank_of: tuple[tuple[str, frozenset[int]], ...]) -> bool:
     for name, ranks in rank_of:
         tensors = [_input(use, i) for i in _places(use, frozenset({name}))]
@@ -162,6 +172,7 @@ _FACTS: dict[str, Callable[[Use, Any], bool]] = {
     "constant": _has_constant,
     "computed": _has_computed,
     "whole": _has_whole,
+    "broadcast": _has_broadcast,
     "rank_of": _has_ranks,
 }
 

@@ -47,6 +47,7 @@ FACTS = [
         [tensor(4, 2), numbers(0, 0), numbers(4, 2)],
     ),
     ('whole = ["B"]', "Add", [tensor(1), tensor(2)], [tensor(2), tensor(1)]),
+    ('broadcast = ["B"]', "Add", [tensor(1, 2), tensor(2)], [tensor(1, 2), tensor(1)]),
     ("rank_of = {B = [1]}", "Add", [tensor(2, 2), tensor(2)], [tensor(2), tensor(2, 2)]),
     ("zeros = true", "Reshape", [tensor(4, 4), numbers(0, 4)], [tensor(4, 4), numbers(-1)]),
     ("columns = [1]", "GatherND", [tensor(4, 4), tensor(3, 1)], [tensor(4, 4), tensor(3, 2)]),
