@@ -47,3 +47,16 @@ def _drawn(model: onnx.ModelProto, rng: np.random.Generator) -> dict[str, np.nda
         low, high = (-3, 3) if value.name == "i" else (-9, 9)
         feed[value.name] = rng.integers(low, high, shape).astype(kind)
     return feed
+
+
+@pytest.mark.parametrize(("target", "removed"), [("mnn", True), ("standard", False)])
+def test_a_scatter_that_would_be_misread(target: str, removed: bool) -> None:
+    """A dense form above the limit takes its place, as a wrong result is worse."""
+    model = parse(f"""{HEAD} g (float[40, 8] x, int64[500, 1] i, float[500, 8] u)
+        => (float[40, 8] y) {{ y = ScatterND <reduction = "add"> (x, i, u) }}""")
+    result = onnx_scatterx.optimize(model, target=target)
+    assert (result.report.scatters[0].action.name == "REMOVED") is removed
+    assert not result.report.violations
+    rng = np.random.default_rng(0)
+    x, u = (rng.standard_normal(shape).astype(np.float32) for shape in ((40, 8), (500, 8)))
+    assert_same(model, result.model, [{"x": x, "i": rng.integers(-40, 40, (500, 1)), "u": u}])
