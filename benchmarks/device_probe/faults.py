@@ -35,6 +35,15 @@ _SMALL = {
             d = Transpose <perm = [0, 3, 1, 2]> (c)  e = Conv <group = 16> (d, w)
             f = Reshape (e, t)  h = Transpose <perm = [0, 1, 3, 2]> (f)  m = MatMul (h, f)
             p = Softmax (m)  y = MatMul (p, h) }""",
+    "many_scales": """(float[1, 8, 16] x) => (float[1, 8, 16] y)
+        <int64[4] s = {1, 8, -1, 4}, int64[3] t = {1, 8, 16}, float[1] c = {0.1}, float two = {2},
+         int64[2] k = {16, 16}> {
+            w = Expand (c, k)  a = MatMul (x, w)  q = Reshape (a, s)
+            b = Transpose <perm = [0, 2, 1, 3]> (q)  d = MatMul (x, w)  e = Reshape (d, s)
+            f = Transpose <perm = [0, 2, 3, 1]> (e)  h = MatMul (x, w)  i = Reshape (h, s)
+            j = Transpose <perm = [0, 2, 1, 3]> (i)  m = MatMul (b, f)  n = Div (m, two)
+            p = Softmax (n)  r = MatMul (p, j)  u = Transpose <perm = [0, 2, 1, 3]> (r)
+            y = Reshape (u, t) }""",
     "relu_behind_softmax": """(float[1, 2, 8, 6] k, float[1, 2, 6, 4] v) => (float[1, 2, 6, 4] y)
         <int64[4] s = {1, 2, 6, 8}, float[1] c = {0.3}, float two = {2}> {
             q = Expand (c, s)  w = MatMul (q, k)  p = Softmax (w)  m = MatMul (p, v)

@@ -9,6 +9,7 @@
     expand_for_and          And(x, [true, true])               =   Expand(x, [2])
                             if several Ands read x, which no constants alone give
     images_as_channels, few_channels: in avoid_conv_faults.py
+    many_scales: in avoid_attention_faults.py
 
 A Softmax is not negative, and a NaN stays a NaN, so a Relu changes nothing. The profile has the
 faults, with the version of the compiler.
@@ -61,6 +62,8 @@ def avoid_faults(job: Job) -> bool:
                         modified |= _with_expands(w, node, scope, constants)
                     if is_operator(node, ("Conv",)):
                         modified |= _with_other_conv(w, node, scope, forms)
+                    if "many_scales" in forms and is_operator(node, ("Mul", "Div")):
+                        modified |= _with_many_scales(w, node, scope)
                 job.analyses.note(w.graph.made)
     except LimitError:
         pass  # the rest is kept
@@ -188,6 +191,14 @@ def _with_other_conv(w: Writer, node: ir.Node, scope: Scope, forms: set[str]) ->
     from onnx_scatterx.fitting.avoid_conv_faults import other_conv
 
     write = other_conv(w, node, scope, forms)
+    return write is not None and _written(w, node.outputs[0], write)
+
+
+def _with_many_scales(w: Writer, node: ir.Node, scope: Scope) -> bool:
+    """Scale an attention by many equal numbers, not by one."""
+    from onnx_scatterx.fitting.avoid_attention_faults import many_scales
+
+    write = many_scales(w, node, scope)
     return write is not None and _written(w, node.outputs[0], write)
 
 

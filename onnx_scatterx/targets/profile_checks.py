@@ -166,7 +166,7 @@ def _check_refused(table: Any, op_type: str) -> None:
     if schema is None:
         return
     inputs = [parameter.name for parameter in schema.inputs]
-    for key in ("constant", "computed", "whole", "rank_of"):
+    for key in ("constant", "computed", "whole", "broadcast", "rank_of"):
         _check_names([*table.get(key, [])], f"{place}.{key}", inputs, f"an input of {op_type}")
     for name, ranks in table.get("rank_of", {}).items():
         if not isinstance(ranks, list) or not all(isinstance(r, int) for r in ranks):

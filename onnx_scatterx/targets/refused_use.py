@@ -17,8 +17,8 @@ from typing import Any
 class RefusedUse:
     """A use that a target does not take: one for which all that is given holds.
 
-    ``ranks`` is compared with the most dims of a tensor that is read or written. Steps, pads, axes
-    and columns that are not known count as refused.
+    ``ranks`` is compared with the most dims of a tensor that is read or written. Steps, pads, axes,
+    columns and lengths that are not known count as refused.
 
     >>> print(RefusedUse(types=frozenset({"int64"}), ranks=frozenset({4, 5})))
     of int64, of 4 or 5 dims
@@ -43,6 +43,10 @@ class RefusedUse:
     """Whether a Pad adds other numbers of elements before an axis than behind it."""
     zeros: bool | None = None
     """Whether the shape of a Reshape has a 0."""
+    longer: bool | None = None
+    """Whether a ScatterElements has more indices than data along its axis."""
+    from_end: bool | None = None
+    """Whether the attribute ``axis`` is negative."""
     absent: frozenset[str] | None = None
     """Inputs and attributes that are absent, by the names in ONNX's schema."""
     constant: frozenset[str] | None = None
@@ -51,6 +55,8 @@ class RefusedUse:
     """Inputs that are not constants."""
     whole: frozenset[str] | None = None
     """Inputs that have the shape of the output."""
+    broadcast: frozenset[str] | None = None
+    """Inputs of several elements that have another shape than the output."""
     rank_of: tuple[tuple[str, frozenset[int]], ...] = ()
     """Inputs, and how many dims each of them may have."""
     attributes: tuple[tuple[str, frozenset[Any]], ...] = ()
@@ -83,6 +89,7 @@ class RefusedUse:
             ("with constant {}", self.constant),
             ("with computed {}", self.computed),
             ("with {} of the output's shape", self.whole),
+            ("with {} of another shape", self.broadcast),
             *((f"with {name} of {{}} dims", ranks) for name, ranks in self.rank_of),
             *((f"with {name} = {{}}", values) for name, values in self.attributes),
         ]
@@ -91,6 +98,8 @@ class RefusedUse:
         words += [f"of {self.axes} axes or more"] if self.axes is not None else []
         words += ["of uneven pads"] if self.uneven else []
         words += ["to a shape with 0"] if self.zeros else []
+        words += ["of an axis counted from the end"] if self.from_end else []
+        words += ["with more indices than data"] if self.longer else []
         words += ["from the last element"] if self.last else []
         return ", ".join(words)
 

@@ -157,6 +157,40 @@ def test_depthwise_convs(shape: str, text: str, group: str, nodes: str, tmp_path
     assert_same(model, made, feeds(model))
 
 
+@pytest.mark.parametrize(
+    ("text", "shape"),
+    [
+        ("a = MatMul (q, k)  b = Div (a, two)  y = Softmax (b)", [5]),
+        ("a = MatMul (q, k)  b = Div (a, one)  c = Add (b, m)  y = Softmax (c)", [5]),
+        ("a = Mul (two, q)  b = MatMul (a, k)  y = Softmax (b)", [4]),
+        ("a = MatMul (q, k)  b = Div (a, five)  y = Softmax (b)", [5]),  # many already
+        ("a = Mul (q, two)  b = Reshape (a, [2, 3, 4])  c = Transpose <perm = [0, 1, 2]> (b)"
+         "  d = MatMul (c, k)  y = Softmax (d)", [4]),
+        ("a = Slice (k, [0], [1], [2])  b = Mul (a, two)  c = MatMul (q, b)  y = Softmax (c)",
+         [4, 1]),
+        ("a = MatMul (q, k)  b = Div (two, a)  y = Softmax (b)", []),
+        ("a = MatMul (q, k)  y = Div (a, two)", []),
+        ("a = MatMul (q, k)  b = Mul (a, two)  y = Softmax (b)", []),
+        ("a = Mul (q, two)  b = MatMul (a, k)  c = Sigmoid (b)  y = Softmax (c)", []),
+        ("a = Mul (q, deep)  b = MatMul (a, k)  c = Softmax (b)  y = Squeeze (c, [0, 1])", []),
+    ],
+)  # fmt: skip
+def test_many_scales_of_an_attention(text: str, shape: list[int], tmp_path: Path) -> None:
+    model = parse(f"""g (float[4, 2] z, float[1, 2] u, float[1, 6, 4] q, float[1, 4, 5] k,
+            float[5] m) => (float[4, 2] x, float[A] y)
+        <int64[1, 1] i = {{1}}, float two = {{2}}, float[1] one = {{0.3}},
+         float[1, 1, 1, 1] deep = {{3}},
+         float[5] five = {{2, 2, 2, 2, 2}}> {{ {WRITE}  {text} }}""")
+    model.graph.output[1].type.tensor_type.ClearField("shape")
+    onnx_scatterx.optimize(model, target=target_of(TARGET)).save(tmp_path / "out.onnx")
+    made = onnx.load(tmp_path / "out.onnx")
+    scales = [n for n in made.graph.node if n.op_type in ("Mul", "Div")]
+    sizes = {t.name: [*t.dims] for t in made.graph.initializer}
+    wide = [sizes[v] for n in scales for v in n.input if v in sizes and np.prod(sizes[v]) > 1]
+    assert wide == ([shape] if shape else [])
+    assert_same(model, made, feeds(model))
+
+
 def test_every_fault_names_a_version_and_its_switch() -> None:
     """Where the compiler has a switch, its refusal prints it."""
     faults = {t.name: t.faults for t in all_targets() if t.faults}

@@ -101,6 +101,20 @@ def _is_uneven(use: Use, wanted: bool) -> bool:
     return wanted == bool((before != behind).any())
 
 
+def _is_longer(use: Use, wanted: bool) -> bool:
+    data, indices = _input(use, 0), _input(use, 1)
+    if data is None or indices is None or data.shape is None or indices.shape is None:
+        return True
+    axis = int(use.attributes.get("axis", 0))
+    if not -len(data.shape) <= axis < len(data.shape) == len(indices.shape):
+        return True
+    return wanted != use.facts.is_nonnegative(data.shape[axis] - indices.shape[axis])
+
+
+def _counts_from_end(use: Use, wanted: bool) -> bool:
+    return wanted == (int(_given(use, "axis") or 0) < 0)
+
+
 def _lacks(use: Use, names: frozenset[str]) -> bool:
     known = onnx.defs.get_schema(use.op_type).attributes if onnx.defs.has(use.op_type) else {}
     is_lacked = any(name in known and name not in use.attributes for name in names)
@@ -123,6 +137,16 @@ def _has_whole(use: Use, names: frozenset[str]) -> bool:
     return result is None or any(shape is None or shape == result for shape in shapes)
 
 
+def _has_broadcast(use: Use, names: frozenset[str]) -> bool:
+    result = use.outputs[0].shape if use.outputs else None
+    tensors = [_input(use, i) for i in _places(use, names)]
+    shapes = [t.shape for t in tensors if t is not None]
+    return any(
+        shape is None or (shape != result and any(size.constant != 1 for size in shape))
+        for shape in shapes
+    )
+
+
 def _has_ranks(use: Use, rank_of: tuple[tuple[str, frozenset[int]], ...]) -> bool:
     for name, ranks in rank_of:
         tensors = [_input(use, i) for i in _places(use, frozenset({name}))]
@@ -142,10 +166,13 @@ _FACTS: dict[str, Callable[[Use, Any], bool]] = {
     "zeros": _has_zeros,
     "columns": _has_columns,
     "uneven": _is_uneven,
+    "longer": _is_longer,
+    "from_end": _counts_from_end,
     "absent": _lacks,
     "constant": _has_constant,
     "computed": _has_computed,
     "whole": _has_whole,
+    "broadcast": _has_broadcast,
     "rank_of": _has_ranks,
 }
 
@@ -171,14 +198,18 @@ def _places(use: Use, names: frozenset[str]) -> list[int]:
 
 def _value_of(use: Use, name: str) -> Any:
     """Return the value of an attribute, an axis counted from the start, or its default."""
+    value = _given(use, name)
+    rank = None if use.data is None else use.data.rank
+    if name == "axis" and isinstance(value, int) and value < 0 and rank is not None:
+        return value + rank
+    return value
+
+
+def _given(use: Use, name: str) -> Any:
+    """Return the value of an attribute, or its default."""
     value: Any = use.attributes.get(name)
     if value is None and onnx.defs.has(use.op_type):
         known = onnx.defs.get_schema(use.op_type).attributes.get(name)
         if known is not None and known.default_value.name:
             value = onnx.helper.get_attribute_value(known.default_value)
-    if isinstance(value, bytes):
-        value = value.decode()
-    rank = None if use.data is None else use.data.rank
-    if name == "axis" and isinstance(value, int) and value < 0 and rank is not None:
-        return value + rank
-    return value
+    return value.decode() if isinstance(value, bytes) else value

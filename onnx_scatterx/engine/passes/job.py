@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import NamedTuple
 
@@ -138,6 +138,9 @@ class Analyses:
             analysis.note_constant(value, tensor)
 
 
+_LAST_LIMIT = 1 << 26  # elements of a dense form, if else a scatter were misread
+
+
 @dataclass
 class Job:
     """A model, its settings, what is known of it, and what was done so far."""
@@ -217,9 +220,17 @@ class Job:
 
     @cached_property
     def wider(self) -> Sequence[Target]:
-        """Targets whose nodes may replace kept scatters that ``target`` refuses: its host."""
-        host = self.settings.target.with_host()
-        return () if host is self.settings.target else (host,)
+        """Targets whose nodes may replace kept scatters that ``target`` refuses.
+
+        First its host. If the target misreads scatters, a kept one makes the results wrong, so that
+        dense forms are allowed for it.
+        """
+        target = self.settings.target
+        host = target.with_host()
+        found = [] if host is target else [host]
+        if target.dense_limit is None and not SCATTERS.isdisjoint(target.misread):
+            found.append(replace(target, dense_limit=_LAST_LIMIT))
+        return found
 
     @cached_property
     def names(self) -> Names:

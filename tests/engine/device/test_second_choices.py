@@ -47,10 +47,17 @@ FACTS = [
         [tensor(4, 2), numbers(0, 0), numbers(4, 2)],
     ),
     ('whole = ["B"]', "Add", [tensor(1), tensor(2)], [tensor(2), tensor(1)]),
+    ('broadcast = ["B"]', "Add", [tensor(1, 2), tensor(2)], [tensor(1, 2), tensor(1)]),
     ("rank_of = {B = [1]}", "Add", [tensor(2, 2), tensor(2)], [tensor(2), tensor(2, 2)]),
     ("zeros = true", "Reshape", [tensor(4, 4), numbers(0, 4)], [tensor(4, 4), numbers(-1)]),
     ("columns = [1]", "GatherND", [tensor(4, 4), tensor(3, 1)], [tensor(4, 4), tensor(3, 2)]),
     ("uneven = true", "Pad", [tensor(4), numbers(1, 0)], [tensor(4), numbers(1, 1)]),
+    (
+        "longer = true",
+        "ScatterElements",
+        [tensor(2), tensor(3, dtype=INT64), tensor(3)],
+        [tensor(3), tensor(2, dtype=INT64), tensor(2)],
+    ),
     ('absent = ["B"]', "Conv", [tensor(1)] * 2, [tensor(1)] * 3),
     ('constant = ["B"]', "Add", [tensor(2), numbers(1)], [tensor(2)] * 2),
     ('computed = ["B"]', "Add", [tensor(2)] * 2, [tensor(2), numbers(1)]),
@@ -78,6 +85,14 @@ def test_an_attribute_of_a_refused_use(axis: int | None, refused: bool) -> None:
     given = {} if axis is None else {"axis": axis}
     use = Use("LogSoftmax", [tensor(2, 3)], [tensor(2, 3)], given)
     told = ["LogSoftmax with axis = 1"] if refused else []
+    assert list(use.objections(target)) == told
+
+
+@pytest.mark.parametrize(("axis", "refused"), [(1, False), (-1, True), (0, False), (None, True)])
+def test_an_axis_from_the_end(axis: int | None, refused: bool) -> None:
+    target = target_of("standard, limits.LogSoftmax.refused = [{from_end = true}]")
+    use = Use("LogSoftmax", [tensor(2, 3)], [tensor(2, 3)], {} if axis is None else {"axis": axis})
+    told = ["LogSoftmax of an axis counted from the end"] if refused else []
     assert list(use.objections(target)) == told
 
 

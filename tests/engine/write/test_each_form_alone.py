@@ -78,6 +78,8 @@ EXTREMES = [
     ("int64", "Clip (n, 0)", "Max", True),
     ("int64", "Clip (Mod (r, 2147483648), 5, 7)", "Max Min Mod", True),
     ("int64", "Clip (r, 0, 7)", "Max Min", False),
+    ("int64", "Clip (r, 0, 7)", "Greater Less Where", True),
+    ("int64", "Clip (r, 7, 0)", "Greater Less Where", True),
     ("uint8", "Clip (Cast <to = 2> (m), Cast <to = 2> (3))", "Max Cast", False),
     ("float", "Clip (x, float 0, float 1)", "Max Min", False),
     ("uint8", "Max (Cast <to = 2> (m), Cast <to = 2> (m1))", "Greater Where Cast", False),

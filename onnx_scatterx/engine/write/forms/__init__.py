@@ -26,6 +26,7 @@ from onnx_scatterx.engine.write.forms import (
     positions,
     products,
     rows,
+    scattered,
     views,
 )
 from onnx_scatterx.engine.write.forms.request import Request, folded, is_taken, written
@@ -134,7 +135,13 @@ FORMS: dict[str, Forms] = {
         ),
     ),
     "ReduceSum": _forms(2, attributes=_REDUCES, last=[extremes.sum_by_product]),
-    "ScatterElements": _forms(3, rows.from_start, attributes=("axis", "reduction")),
+    "ScatterElements": _forms(
+        3,
+        scattered.counted_axis,
+        scattered.lengthened,
+        rows.from_start,
+        attributes=("axis", "reduction"),
+    ),
     "ScatterND": _forms(3, rows.from_start, attributes=("reduction",)),
     "Slice": _forms(5, movement.strided_slice, last=[movement.listed_slice]),
     **dict.fromkeys(("Squeeze", "Unsqueeze"), _forms(2, movement.reshape, attributes=("axes",))),

@@ -1,7 +1,7 @@
 """Largest and smallest integers, and sums of them, by operators that a target takes.
 
     Max(a, c)          =   Clip(a, c)      if c is one number; Min(a, c) = Clip(a, max=c)
-    Clip(a, c, d)      =   Min(Max(a, c), d)
+    Clip(a, c, d)      =   Min(Max(a, c), d), each written as Where(a > c, a, c) if a may be large
     Max(a, b)          =   Where(a > b, a, b)
     ReduceMax(x)       =   the first of TopK(x, 1)
                        =   Max(x[:h], x[n - h:]),  h = ceil(n / 2), until one is left
@@ -47,6 +47,15 @@ def _range(request: Request, at: int) -> tuple[int, int]:
     return low, high
 
 
+def _is_small(request: Request, at: int) -> bool:
+    """Return whether integers are known to be small enough."""
+    try:
+        _range(request, at)
+    except NotKnownError:
+        return False
+    return True
+
+
 def of_two(request: Request) -> ir.Value:
     """Choose the larger or smaller of two by a comparison."""
     dtype, w, operands = request.kind, request.writer, list(request.inputs)
@@ -81,10 +90,13 @@ def by_bounds(request: Request) -> ir.Value:
     dtype, w, x = request.kind, request.writer, request.input(0)
     bounded = [i for i in (1, 2) if request.has(i)]
     require(bounded, dtype in (_INT32, _INT64))
-    for i in (0, *bounded) if dtype == _INT64 else ():
-        _range(request, i)
+    small = dtype == _INT32 or all(_is_small(request, i) for i in (0, *bounded))
     for i in bounded:
-        x = w.node(("Max", "Min")[i - 1], [x, request.input(i)], dtype)
+        op, operands = ("Max", "Min")[i - 1], [x, request.input(i)]
+        if small:
+            x = w.node(op, operands, dtype)
+        else:
+            x = w.node("Where", [w.node(_GREATER[op], operands, _BOOL), *operands], dtype)
     return x
 
 

@@ -22,15 +22,19 @@ that of an axis that is padded alone.
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis import require, required
+from onnx_scatterx.engine.analysis import TensorValue, require, required
 from onnx_scatterx.engine.terms import term
 from onnx_scatterx.engine.write.forms.positions import positions_of
 from onnx_scatterx.engine.write.forms.request import Request, bounds
 from onnx_scatterx.graphs import attribute_of, is_operator, perm_of
+
+if TYPE_CHECKING:
+    from onnx_scatterx.engine.write.writer import Writer
 
 _INT64 = ir.DataType.INT64
 _PARTS = 16  # slices that one Gather may become
@@ -46,19 +50,24 @@ def from_start(request: Request) -> ir.Value:
         sizes = np.array(shape[first : first + required(columns)])
     else:
         sizes = np.array(shape[request.axis(len(shape))])
-    dtype, at = required(known.dtype), request.input(1)
-    sizes = sizes.astype(dtype.numpy())
-    if known.constant is not None:
-        at = w.constant(np.where(known.constant < 0, known.constant + sizes, known.constant), dtype)
-    else:
-        zero = w.constant(np.zeros((), sizes.dtype), dtype)
-        end = w.node("Add", [at, w.constant(sizes, dtype)], dtype)
-        at = w.node("Where", [w.node("Less", [at, zero], ir.DataType.BOOL), end, at], dtype)
-        at = w.node("Max", [at, zero], dtype)  # it is not negative: the node checks its indices
+    at = counted_from_start(w, request.input(1), known, sizes)
     inputs = [request.inputs[0], at, *request.inputs[2:]]
     other = required(w.request(request.op, inputs, request.dtype, request.attributes))
     require(not any(other.use.objections(w.target)))
     return w.spelled_node(request.op, inputs, request.dtype, **request.attributes)
+
+
+def counted_from_start(w: Writer, at: ir.Value, known: TensorValue, sizes: np.ndarray) -> ir.Value:
+    """Write indices of axes of these sizes that count from the start, and are checked."""
+    dtype = required(known.dtype)
+    sizes = sizes.astype(dtype.numpy())
+    if known.constant is not None:
+        counted = np.where(known.constant < 0, known.constant + sizes, known.constant)
+        return w.constant(counted, dtype)
+    zero = w.constant(np.zeros((), sizes.dtype), dtype)
+    end = w.node("Add", [at, w.constant(sizes, dtype)], dtype)
+    at = w.node("Where", [w.node("Less", [at, zero], ir.DataType.BOOL), end, at], dtype)
+    return w.node("Max", [at, zero], dtype)  # it is not negative: the node checks its indices
 
 
 def gathered_slices(request: Request) -> ir.Value:

@@ -1,0 +1,48 @@
+"""Scatters and gathers of elements as a target takes them.
+
+    ScatterElements(x, i, u, axis=-2)   =   ScatterElements(x, i, u, axis=1)     of three axes
+    ScatterElements(x, i, u)            =   Slice(ScatterElements(Concat(x, 0...), i, u), 0, n)
+
+The first holds for every operator with an axis. The second has no more indices than data, for a
+target that takes no others: if the indices count from the start, none of them is behind the n
+elements of x.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.engine.analysis import require, required
+from onnx_scatterx.engine.write.forms.request import Request
+from onnx_scatterx.engine.write.forms.rows import counted_from_start
+
+
+def counted_axis(request: Request) -> ir.Value:
+    """Count the axis from the first one."""
+    rank = required(request.known_of(0).rank)
+    require(int(request.attributes.get("axis", 0)) < 0)
+    attributes = {**request.attributes, "axis": request.axis(rank)}
+    other = replace(request, attributes=attributes)
+    require(not any(other.use.objections(request.writer.target)))
+    return request.writer.spelled_node(request.op, request.inputs, request.dtype, **attributes)
+
+
+def lengthened(request: Request) -> ir.Value:
+    """Scatter into data with as many elements along the axis as indices, and cut them off."""
+    shape, listed, w = request.shape(0), request.shape(1), request.writer
+    axis = request.axis(len(shape))
+    count, more = shape[axis], listed[axis] - shape[axis]
+    require(more > 0, count, 0 not in shape, request.kind != ir.DataType.STRING)
+    known, at = request.known_of(1), request.input(1)
+    if request.use.may_be_negative:
+        at = counted_from_start(w, at, known, np.array(count))
+    rest = np.zeros([more if d == axis else n for d, n in enumerate(shape)], request.kind.numpy())
+    data = request.join([request.input(0), w.constant(rest, request.dtype)], axis)
+    inputs, attributes = [data, at, request.input(2)], {**request.attributes, "axis": axis}
+    other = required(w.request(request.op, inputs, request.dtype, attributes))
+    require(not any(other.use.objections(w.target)))
+    whole = w.spelled_node(request.op, inputs, request.dtype, **attributes)
+    return request.cut(whole, axis, 0, count)

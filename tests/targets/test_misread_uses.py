@@ -1,0 +1,62 @@
+"""Uses that a compiler refuses or misreads, as its profile says, are written in another form."""
+
+import numpy as np
+import onnx
+import pytest
+
+import onnx_scatterx
+from tests.helpers.pair import assert_same
+from tests.helpers.profiles import HEAD
+from tests.helpers.support import parse
+
+_ELEMENTS = "(float[2, 3] x, int64[2, 2] i, float[2, 2] u) => (float[2, 3] y)"
+_LONGER = "(float[2, 3] x, int64[2, 7] i, float[2, 7] u) => (float[2, 3] y)"
+_CHOSEN = "(bool[2, 3] c, float[2, 3] x, float[{}] u) => (float[2, 3] y)"
+
+CASES = [
+    ("opencv", _ELEMENTS, 'y = ScatterElements <axis = -1, reduction = "mul"> (x, i, u)', []),
+    ("opencv", _ELEMENTS, 'y = ScatterElements <axis = 1, reduction = "mul"> (x, i, u)', []),
+    ("opencv", _LONGER, 'y = ScatterElements <axis = 1, reduction = "mul"> (x, i, u)', ["Concat"]),
+    ("opencv", "(int64[5] x) => (int64[5] y)", "y = Clip (x, low)", ["Greater", "Where"]),
+    ("opencv", "(int64[5] x) => (int64[5] y)", "y = Clip (x, low, high)", []),
+    ("mnn", _CHOSEN.format("2, 1"), "y = Where (c, x, u)", ["Expand"]),
+    ("mnn", _CHOSEN.format("3"), "y = Where (c, x, u)", ["Expand"]),
+    ("mnn", _CHOSEN.format("2, 3"), "y = Where (c, x, u)", []),
+    ("mnn", _CHOSEN.format("1"), "y = Where (c, x, u)", []),
+    ("mnn", _CHOSEN.format("3"), "y = Where (c, u, x)", []),
+]
+
+
+@pytest.mark.parametrize(("target", "ends", "body", "more"), CASES)
+def test_a_use(target: str, ends: str, body: str, more: list[str]) -> None:
+    model = parse(f"""{HEAD} g {ends} <int64 low = {{-2}}, int64 high = {{5}}> {{ {body} }}""")
+    result = onnx_scatterx.optimize(model, target=target, passes=["WriteOtherForms"])
+    assert not result.report.violations
+    made = {node.op_type for node in result.model.graph.node}
+    assert made.issuperset(more)
+    assert more or result.model.graph.node[-1].op_type == model.graph.node[0].op_type
+    rng = np.random.default_rng(0)
+    assert_same(model, result.model, [_drawn(model, rng) for _ in range(4)])
+
+
+def _drawn(model: onnx.ModelProto, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    feed = {}
+    for value in model.graph.input:
+        shape = [d.dim_value for d in value.type.tensor_type.shape.dim]
+        kind = onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
+        low, high = (-3, 3) if value.name == "i" else (-9, 9)
+        feed[value.name] = rng.integers(low, high, shape).astype(kind)
+    return feed
+
+
+@pytest.mark.parametrize(("target", "removed"), [("mnn", True), ("standard", False)])
+def test_a_scatter_that_would_be_misread(target: str, removed: bool) -> None:
+    """A dense form above the limit takes its place, as a wrong result is worse."""
+    model = parse(f"""{HEAD} g (float[40, 8] x, int64[500, 1] i, float[500, 8] u)
+        => (float[40, 8] y) {{ y = ScatterND <reduction = "add"> (x, i, u) }}""")
+    result = onnx_scatterx.optimize(model, target=target)
+    assert (result.report.scatters[0].action.name == "REMOVED") is removed
+    assert not result.report.violations
+    rng = np.random.default_rng(0)
+    x, u = (rng.standard_normal(shape).astype(np.float32) for shape in ((40, 8), (500, 8)))
+    assert_same(model, result.model, [{"x": x, "i": rng.integers(-40, 40, (500, 1)), "u": u}])
