@@ -45,6 +45,10 @@ _SMALL = {
          int64[1] one = {1}> {
             p = Softmax <axis = 1> (x)  m = Conv (p, w)  r = Reshape (m, s)
             a = Slice (r, zero, two, one)  b = Slice (r, two, four, one)  y = Sub (a, b) }""",
+    "weight_behind_norm": """(float[1, 2, 4] x) => (float[1, 2, 4] y)
+        <float[4] w = {1, 2, 3, 4}, float two = {2}, float low = {0.001}, int64[1] last = {-1}> {
+            p = Pow (x, two)  m = ReduceMean (p, last)  a = Add (m, low)  s = Sqrt (a)
+            r = Reciprocal (s)  n = Mul (x, r)  y = Mul (w, n) }""",
 }
 
 

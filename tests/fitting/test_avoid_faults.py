@@ -116,6 +116,35 @@ def test_a_mask_beside_one_of_which_all_is_true(text: str, ands: int, tmp_path: 
     assert_same(model, made, feeds(model))
 
 
+ROOT = "p = Pow (k, two)  m = ReduceMean (p, [-1])  a = Add (m, two)  s = Sqrt (a)"
+
+
+@pytest.mark.parametrize(
+    ("text", "factors"),
+    [
+        ("n = Mul (k, r)  y = Mul (q, n)", "k r, n q"),
+        ("n = Mul (k, r)  y = Mul (n, q)", "k r, n q"),
+        ("n = Mul (k, r)  h = Add (q, two)  y = Mul (h, n)", "k r, n h"),
+        ("n = Mul (k, r)  y = Mul (two, n)", "r k, two n"),
+        ("n = Mul (k, r)  y = Mul (n, two)", "r k, n two"),
+        ("n = Mul (k, r)  h = Concat <axis = 0> (q, q)  y = Mul (n, h)", "r k, n h"),
+        ("n = Mul (k, r)  y = Mul (q, n)  h = Mul (q, y)  e = Mul (n, two)", "r k, n q, q y, n two"),
+        ("n = Mul (r, k)  y = Mul (q, n)", "r k, q n"),
+        ("n = Mul (k, s)  y = Mul (q, n)", "k s, q n"),  # no Reciprocal
+        ("n = Mul (k, r)  y = Mul (b, n)", "k r, b n"),  # no constant
+    ],
+)
+def test_the_weight_of_a_norm(text: str, factors: str, tmp_path: Path) -> None:
+    """A vector along the last axis stands second, and any other constant is hidden."""
+    sizes = "float[2, 2] k, float[1, 2] b"
+    model, made = written(f"{ROOT}  r = Reciprocal (s)  {text}", sizes, tmp_path)
+    products = [node.input for node in made.graph.node if node.op_type == "Mul"]
+    assert [" ".join(names) for names in products] == factors.split(", ")
+    assert_same(model, made, feeds(model))
+    again = onnx_scatterx.optimize(made, target=target_of(TARGET)).model
+    assert [node.input for node in again.graph.node if node.op_type == "Mul"] == products
+
+
 @pytest.mark.parametrize(
     ("shape", "text", "group", "nodes"),
     [
