@@ -8,7 +8,7 @@
                             Slices, or for a Split
     expand_for_and          And(x, [true, true])               =   Expand(x, [2])
                             if several Ands read x, which no constants alone give
-    images_as_channels, few_channels: in avoid_conv_faults.py; weight_behind_norm: avoid_norm_faults.py
+    images_as_channels, few_channels, weight_behind_norm: in avoid_conv_faults, avoid_norm_faults
 
 A Softmax is not negative, and a NaN stays a NaN, so a Relu changes nothing. The profile has the
 faults, with the version of the compiler.

@@ -128,7 +128,7 @@ ROOT = "p = Pow (k, two)  m = ReduceMean (p, [-1])  a = Add (m, two)  s = Sqrt (
         ("n = Mul (k, r)  y = Mul (two, n)", "r k, two n"),
         ("n = Mul (k, r)  y = Mul (n, two)", "r k, n two"),
         ("n = Mul (k, r)  h = Concat <axis = 0> (q, q)  y = Mul (n, h)", "r k, n h"),
-        ("n = Mul (k, r)  y = Mul (q, n)  h = Mul (q, y)  e = Mul (n, two)", "r k, n q, q y, n two"),
+        ("n = Mul (k, r)  h = Mul (q, n)  e = Mul (n, two)  y = Add (h, e)", "r k, n q, n two"),
         ("n = Mul (r, k)  y = Mul (q, n)", "r k, q n"),
         ("n = Mul (k, s)  y = Mul (q, n)", "k s, q n"),  # no Reciprocal
         ("n = Mul (k, r)  y = Mul (b, n)", "k r, b n"),  # no constant
