@@ -146,6 +146,30 @@ def test_the_weight_of_a_norm(text: str, factors: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "shape"),
+    [
+        ("s = Mul (k, two)  y = Softmax <axis = 0> (s)", [1]),
+        ("s = Mul (two, k)  y = Softmax <axis = -2> (s)", [1]),
+        ("h = Neg (two)  s = Mul (h, k)  y = Softmax <axis = 0> (s)", [1]),
+        ("s = Mul (k, two)  y = Softmax <axis = 1> (s)", []),  # the last axis
+        ("s = Mul (k, two)  y = Softmax (s)", []),
+        ("s = Mul (k, u)  y = Softmax <axis = 0> (s)", [1, 2]),
+        ("s = Add (k, two)  y = Softmax <axis = 0> (s)", []),
+    ],
+)
+def test_the_scale_of_a_softmax(text: str, shape: list[int], tmp_path: Path) -> None:
+    """A scalar in front of a Softmax of another axis than the last one becomes a vector."""
+    model, made = written(text, "float[4, 2] k", tmp_path)
+    inferred = onnx.shape_inference.infer_shapes(made, data_prop=True).graph
+    shapes = {v.name: [d.dim_value for d in v.type.tensor_type.shape.dim]
+              for v in (*inferred.value_info, *inferred.input)}  # fmt: skip
+    shapes |= {tensor.name: [*tensor.dims] for tensor in inferred.initializer}
+    scaled = next(node for node in made.graph.node if node.output[0] == "s")
+    assert shapes[next(name for name in scaled.input if name != "k")] == shape
+    assert_same(model, made, feeds(model))
+
+
+@pytest.mark.parametrize(
     ("shape", "text", "group", "nodes"),
     [
         ("1, 4, 5, 64", "a = Reshape (n, [2, 4, 5, 32]) b = Transpose <perm = [0, 3, 1, 2]> (a)"

@@ -1,23 +1,29 @@
-"""A form of a norm by the root of the mean square that avoids a fault of the target's compiler.
+"""Forms of products with constants that avoid a fault of the target's compiler.
 
     weight_behind_norm    Mul(w, Mul(x, Reciprocal(Sqrt(a))))   =   Mul(Mul(x, ...), w)
                           Mul(c, Mul(x, Reciprocal(Sqrt(a))))   =   Mul(c, Mul(..., x))
                           w is a constant vector along the last axis, c any other constant
+    scale_as_vector       Softmax<axis>(Mul(x, 2))              =   Softmax<axis>(Mul(x, [2]))
+                          if the axis is not the last one
 
-The compiler makes one operator of these nodes, and takes the second factor for its weight: w there
-is right, and c is hidden from it. A product of two numbers does not depend on their order.
+The compiler makes one operator of a norm and its weight, and takes the second factor for the
+weight: w there is right, and c is hidden from it. A product does not depend on the order.
 """
 
 from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis import Scope
+from onnx_scatterx.engine.analysis import Scope, required
 from onnx_scatterx.engine.device import TakenOut
-from onnx_scatterx.graphs import is_operator
+from onnx_scatterx.engine.write import Writer
+from onnx_scatterx.graphs import attribute_of, constant, is_operator
+from onnx_scatterx.text import Refusal
 
 _ROOT = ("Reciprocal", "Sqrt", "Add", "ReduceMean", "Pow")
 """The nodes above the inner product, upwards, each by its first input."""
+
+_BY_AXIS = 13  # the operator set since which a Softmax is one of a single axis
 
 
 def with_weight_behind(node: ir.Node, scope: Scope, constants: TakenOut) -> bool:
@@ -63,4 +69,36 @@ def _turn(product: ir.Node) -> bool:
     first, second = product.inputs
     product.replace_input_with(0, second)
     product.replace_input_with(1, first)
+    return True
+
+
+def with_scale_as_vector(w: Writer, node: ir.Node, scope: Scope, constants: TakenOut) -> bool:
+    """Make a vector of the scalar with which the operand of a Softmax is multiplied."""
+    x = node.inputs[0] if is_operator(node, ("Softmax",)) else None
+    rank, product = (None, None) if x is None else (scope.of(x).rank, x.producer())
+    if not rank or product is None or not is_operator(product, ("Mul",)) or w.version < _BY_AXIS:
+        return False
+    if attribute_of(node, "axis", -1) % rank == rank - 1:
+        return False
+    for at, factor in enumerate(product.inputs):
+        if factor is not None and scope.of(factor).rank == 0 and constants.is_constant(factor):
+            return _as_vector(w, product, at, constant(factor, scope.overridable))
+    return False
+
+
+def _as_vector(w: Writer, product: ir.Node, at: int, known: ir.TensorProtocol | None) -> bool:
+    """Give a scalar factor one axis; if it is an initializer, there."""
+    factor = required(product.inputs[at])
+    dtype = w.dtype_of(factor)
+
+    def vector() -> ir.Value:
+        if known is not None:
+            return w.constant(known.numpy().reshape(1), dtype)
+        return w.node("Reshape", [factor, w.constant([1])], dtype)
+
+    with w.graph.at(product, factor.name):
+        made = w.fragment_of(vector)
+        if isinstance(made, Refusal):
+            return False
+        product.replace_input_with(at, w.graph.commit(made).result)
     return True
