@@ -48,12 +48,18 @@ _SMALL = {
         <int64[4] s = {1, 2, 6, 8}, float[1] c = {0.3}, float two = {2}> {
             q = Expand (c, s)  w = MatMul (q, k)  p = Softmax (w)  m = MatMul (p, v)
             y = Mul (m, two) }""",
+    "scale_as_vector": """(float[1, 2, 4] x) => (float[1, 2, 4] y) <float scale = {0.3}> {
+            s = Mul (x, scale)  y = Softmax <axis = 1> (s) }""",
     "slice_before_reshape": """(float[1, 16, 4, 20] x) => (float[1, 2, 20] y)
         <float[1, 16, 1, 1] w = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
          int64[3] s = {1, 4, 20}, int64[1] zero = {0}, int64[1] two = {2}, int64[1] four = {4},
          int64[1] one = {1}> {
             p = Softmax <axis = 1> (x)  m = Conv (p, w)  r = Reshape (m, s)
             a = Slice (r, zero, two, one)  b = Slice (r, two, four, one)  y = Sub (a, b) }""",
+    "weight_behind_norm": """(float[1, 2, 4] x) => (float[1, 2, 4] y)
+        <float[4] w = {1, 2, 3, 4}, float two = {2}, float low = {0.001}, int64[1] last = {-1}> {
+            p = Pow (x, two)  m = ReduceMean (p, last)  a = Add (m, low)  s = Sqrt (a)
+            r = Reciprocal (s)  n = Mul (x, r)  y = Mul (w, n) }""",
 }
 
 

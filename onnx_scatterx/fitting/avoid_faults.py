@@ -10,6 +10,7 @@
                             if several Ands read x, which no constants alone give
     images_as_channels, few_channels: in avoid_conv_faults.py
     many_scales: in avoid_attention_faults.py
+    weight_behind_norm, scale_as_vector: in avoid_factor_faults.py
 
 A Softmax is not negative, and a NaN stays a NaN, so a Relu changes nothing. The profile has the
 faults, with the version of the compiler.
@@ -26,6 +27,7 @@ from onnx_scatterx.engine.budget import LimitError, budget
 from onnx_scatterx.engine.device import TakenOut
 from onnx_scatterx.engine.passes import Job, Pass
 from onnx_scatterx.engine.write import Writer
+from onnx_scatterx.fitting.avoid_factor_faults import with_scale_as_vector, with_weight_behind
 from onnx_scatterx.graphs import attribute_of, constant, is_operator, remove_dead, replace_uses
 from onnx_scatterx.operators import those
 from onnx_scatterx.text import Refusal
@@ -60,6 +62,10 @@ def avoid_faults(job: Job) -> bool:
                         modified |= _with_slices_first(w, node, scope)
                     if "expand_for_and" in forms:
                         modified |= _with_expands(w, node, scope, constants)
+                    if "weight_behind_norm" in forms:
+                        modified |= with_weight_behind(node, scope, constants)
+                    if "scale_as_vector" in forms:
+                        modified |= with_scale_as_vector(w, node, scope, constants)
                     if is_operator(node, ("Conv",)):
                         modified |= _with_other_conv(w, node, scope, forms)
                     if "many_scales" in forms and is_operator(node, ("Mul", "Div")):

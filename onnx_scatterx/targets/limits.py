@@ -87,6 +87,21 @@ class OperatorLimits:
         allowed = name not in self.no_types and (self.types is None or name in self.types)
         return allowed and self.is_native(dtype)
 
+    def most_dims(self, rank: int, dtype: ir.DataType | None) -> int | None:
+        """Return how many dims are taken of data that has so many; None if any number is.
+
+        >>> limits = OperatorLimits(refused=(RefusedUse(ranks=frozenset({5, 6})),))
+        >>> limits.most_dims(5, ir.DataType.FLOAT), limits.most_dims(4, ir.DataType.FLOAT)
+        (4, None)
+        """
+        name = "" if dtype is None else dtype.name.lower()
+        found = [] if self.max_rank is None else [self.max_rank]
+        for use in self.refused:
+            if use == RefusedUse(types=use.types, ranks=use.ranks) and rank in (use.ranks or ()):
+                fewer = (n for n in range(rank - 1, 0, -1) if n not in (use.ranks or ()))
+                found += [next(fewer, 0)] if use.types is None or name in use.types else []
+        return min(found, default=None)
+
     def takes_equation(self, equation: str) -> bool:
         """Return whether an equation of an Einsum is taken: other letters mean the same.
 

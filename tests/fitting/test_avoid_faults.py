@@ -116,6 +116,59 @@ def test_a_mask_beside_one_of_which_all_is_true(text: str, ands: int, tmp_path: 
     assert_same(model, made, feeds(model))
 
 
+ROOT = "p = Pow (k, two)  m = ReduceMean (p, [-1])  a = Add (m, two)  s = Sqrt (a)"
+
+
+@pytest.mark.parametrize(
+    ("text", "factors"),
+    [
+        ("n = Mul (k, r)  y = Mul (q, n)", "k r, n q"),
+        ("n = Mul (k, r)  y = Mul (n, q)", "k r, n q"),
+        ("n = Mul (k, r)  h = Add (q, two)  y = Mul (h, n)", "k r, n h"),
+        ("n = Mul (k, r)  y = Mul (two, n)", "r k, two n"),
+        ("n = Mul (k, r)  y = Mul (n, two)", "r k, n two"),
+        ("n = Mul (k, r)  h = Concat <axis = 0> (q, q)  y = Mul (n, h)", "r k, n h"),
+        ("n = Mul (k, r)  h = Mul (q, n)  e = Mul (n, two)  y = Add (h, e)", "r k, n q, n two"),
+        ("n = Mul (r, k)  y = Mul (q, n)", "r k, q n"),
+        ("n = Mul (k, s)  y = Mul (q, n)", "k s, q n"),  # no Reciprocal
+        ("n = Mul (k, r)  y = Mul (b, n)", "k r, b n"),  # no constant
+    ],
+)
+def test_the_weight_of_a_norm(text: str, factors: str, tmp_path: Path) -> None:
+    """A vector along the last axis stands second, and any other constant is hidden."""
+    sizes = "float[2, 2] k, float[1, 2] b"
+    model, made = written(f"{ROOT}  r = Reciprocal (s)  {text}", sizes, tmp_path)
+    products = [node.input for node in made.graph.node if node.op_type == "Mul"]
+    assert [" ".join(names) for names in products] == factors.split(", ")
+    assert_same(model, made, feeds(model))
+    again = onnx_scatterx.optimize(made, target=target_of(TARGET)).model
+    assert [node.input for node in again.graph.node if node.op_type == "Mul"] == products
+
+
+@pytest.mark.parametrize(
+    ("text", "shape"),
+    [
+        ("s = Mul (k, two)  y = Softmax <axis = 0> (s)", [1]),
+        ("s = Mul (two, k)  y = Softmax <axis = -2> (s)", [1]),
+        ("h = Neg (two)  s = Mul (h, k)  y = Softmax <axis = 0> (s)", [1]),
+        ("s = Mul (k, two)  y = Softmax <axis = 1> (s)", []),  # the last axis
+        ("s = Mul (k, two)  y = Softmax (s)", []),
+        ("s = Mul (k, u)  y = Softmax <axis = 0> (s)", [1, 2]),
+        ("s = Add (k, two)  y = Softmax <axis = 0> (s)", []),
+    ],
+)
+def test_the_scale_of_a_softmax(text: str, shape: list[int], tmp_path: Path) -> None:
+    """A scalar in front of a Softmax of another axis than the last one becomes a vector."""
+    model, made = written(text, "float[4, 2] k", tmp_path)
+    inferred = onnx.shape_inference.infer_shapes(made, data_prop=True).graph
+    shapes = {v.name: [d.dim_value for d in v.type.tensor_type.shape.dim]
+              for v in (*inferred.value_info, *inferred.input)}  # fmt: skip
+    shapes |= {tensor.name: [*tensor.dims] for tensor in inferred.initializer}
+    scaled = next(node for node in made.graph.node if node.output[0] == "s")
+    assert shapes[next(name for name in scaled.input if name != "k")] == shape
+    assert_same(model, made, feeds(model))
+
+
 @pytest.mark.parametrize(
     ("shape", "text", "group", "nodes"),
     [

@@ -4,6 +4,7 @@ import math
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -90,3 +91,90 @@ def test_sums_of_many_dims(op: str, kind: str, data: st.DataObject) -> None:
     changes = sum((padded[a] == 1) != (padded[b] == 1) for a, b in pairwise(kept))
     if kept and changes < 4:
         assert not [v for v in result.report.violations if v.op == op]
+
+
+@examples(60)
+@given(
+    st.sampled_from(["And", "Equal", "GreaterOrEqual", "Less", "Mod", "Or", "Pow", "Where", "Xor"]),
+    st.data(),
+)
+def test_masks_of_many_dims(op: str, data: st.DataObject) -> None:
+    """A mask, a comparison and a choice have merged axes, too."""
+    rank = data.draw(st.integers(5, 6))
+    whole = [data.draw(st.sampled_from([1, 1, 2, 3])) for _ in range(rank)]
+    small = [data.draw(st.sampled_from([n, 1])) for n in whole][data.draw(st.integers(0, rank)) :]
+    flat, count = math.prod(whole), max(math.prod(small), 1)
+    made = "float" if op in ("Mod", "Pow", "Where") else "bool"
+    written = {
+        **dict.fromkeys(("And", "Or", "Xor"), f"{op} (m, n)"),
+        "Mod": "Mod <fmod = 1> (a, b)",
+        "Where": "Where (n, a, b)",
+    }.get(op, f"{op} (a, b)")
+    model = parse(f"""g (float[{flat}] x, float[{count}] u) => ({made}[{flat}] y)
+        <float zero = {{0}}> {{
+            a = Reshape (x, {whole})  b = Reshape (u, {small or [1]})
+            m = Less (a, zero)  n = Less (b, zero)  d = {written}  y = Reshape (d, [-1]) }}""")
+    limits = f"limits.{op}.refused = [{{ranks = [5, 6]}}]"
+    result = onnx_scatterx.optimize(model, target=f"standard, {limits}", passes=PASSES)
+    feeds = {"x": sample("float32", flat), "u": sample("float32", count)}
+    assert_same(model, result.model, [feeds, {n: np.sign(a) for n, a in feeds.items()}])
+    kept = [d for d in range(rank) if whole[d] != 1]
+    padded = [1] * (rank - len(small)) + small
+    changes = sum((padded[a] == 1) != (padded[b] == 1) for a, b in pairwise(kept))
+    assert changes > 3 or not kept or not [v for v in result.report.violations if v.op == op]
+
+
+FUNCTIONS = """Abs Acos Asin Atan Ceil Celu Cos Elu Erf Exp Floor HardSigmoid HardSwish LeakyRelu
+    Log Mish Neg Reciprocal Relu Round Selu Sigmoid Sign Sin Softplus Sqrt Tan Tanh"""
+
+
+@pytest.mark.parametrize("op", [*FUNCTIONS.split(), "Gelu", "Not", "Cast <to = 7>"])
+@pytest.mark.parametrize("shape", [[3, 1, 2, 5, 1, 7], [1, 1, 1, 1, 1], [31, 2, 1, 3, 4]])
+def test_functions_of_many_dims(op: str, shape: list[int]) -> None:
+    """Elements stay where they are in memory, so even their last bits are the same."""
+    size = math.prod(shape)
+    kind = {"Not": "bool", "Cast <to = 7>": "int64"}.get(op, "float")
+    model = parse(
+        f"""g (float[{size}] x) => ({kind}[{size}] y) <float zero = {{0}}> {{
+        a = Reshape (x, {shape})  m = Less (a, zero)
+        b = {op} ({"m" if op == "Not" else "a"})  y = Reshape (b, [{size}]) }}""",
+        opset=20,
+    )
+    target = f"standard, limits.{op.split()[0]}.max_rank = 4"
+    result = onnx_scatterx.optimize(model, target=target, passes=PASSES)
+    assert not result.report.violations
+    assert_same(model, result.model, [{"x": sample("float32", size)}])
+
+
+@pytest.mark.parametrize("text", ["LogSoftmax (a)", "Softmax <axis = 4> (a)",
+    "LayerNormalization (a, w, w)", "LayerNormalization <axis = 4, epsilon = 0.1> (a, w)",
+    "Softmax <axis = 3> (a)"])  # fmt: skip
+def test_rows_of_many_dims(text: str) -> None:
+    """Each row is computed alone; along another axis than the last one, nothing is merged."""
+    model = parse(f"""g (float[2, 1, 3, 5, 7] x) => (float[2, 1, 3, 5, 7] y)
+        <float[7] w = {{1, 2, 3, 4, 5, 6, 7}}> {{ a = Neg (x)  y = {text} }}""")
+    target = f"standard, limits.{text.split()[0]}.max_rank = 4"
+    result = onnx_scatterx.optimize(model, target=target, passes=PASSES)
+    assert bool(result.report.violations) is ("axis = 3" in text)
+    assert_same(model, result.model, [{"x": sample("float32", 2, 1, 3, 5, 7)}])
+
+
+@pytest.mark.parametrize("axes", [[4], [0], [2], [-2, -1], [0, 1, 3], [0, 2, 4], [0, 1, 2, 3, 4]])
+@pytest.mark.parametrize("keepdims", [0, 1])
+@pytest.mark.parametrize("op", ["ReduceMax", "ReduceMin", "ArgMax", "ArgMin"])
+def test_extremes_of_many_dims(op: str, axes: list[int], keepdims: int) -> None:
+    """Axes that are reduced together are one, and so are those that stay beside each other."""
+    if op.startswith("Arg"):
+        text = f"{op} <axis = {axes[0]}, keepdims = {keepdims}, select_last_index = 1> (a)"
+    else:
+        text = f"{op} <keepdims = {keepdims}> (a, {axes})"
+    kind = "int64" if op.startswith("Arg") else "float"
+    model = parse(f"""g (float[2, 1, 3, 4, 5] x) => ({kind}[A] y) {{
+        f = Floor (x)  a = Neg (f)  b = {text}  y = Reshape (b, [-1]) }}""")
+    limit = (
+        "max_rank = 4" if op.startswith("Arg") else 'refused = [{types = ["float"], ranks = [5]}]'
+    )
+    result = onnx_scatterx.optimize(model, target=f"standard, limits.{op}.{limit}", passes=PASSES)
+    assert bool(result.report.violations) is (axes == [0, 2, 4] and op.startswith("Reduce"))
+    drawn = sample("float32", 2, 1, 3, 4, 5)
+    assert_same(model, result.model, [{"x": drawn}, {"x": np.full_like(drawn, np.nan)}])

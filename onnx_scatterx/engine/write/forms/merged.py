@@ -3,8 +3,9 @@
     Transpose<[0, 1, 3, 2]>(x[a, b, c, d])   =   Reshape(Transpose<[0, 2, 1]>(x[a * b, c, d]))
     Slice(x[a, b, c, d], axis 1)             =   Reshape(Slice(x[a, b, c * d], axis 1))
 
-Concat, Einsum, Expand, Gather and Tile, too. A Reshape of a Reshape is one Reshape, so a tensor of
-many dims is not needed if only such nodes read it. Holds if the sizes are known numbers.
+Concat, Einsum, Expand, Gather, Tile, element-wise operators, extremes, and norms and Softmax of the
+last axis, too. A Reshape of a Reshape is one Reshape, so a tensor of many dims is not needed if
+only such nodes read it. Holds if the sizes are known numbers.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis import Scope, require, required
 from onnx_scatterx.engine.write.forms.einsums import equation_of
 from onnx_scatterx.engine.write.forms.request import Request
-from onnx_scatterx.operators import OPERATORS, Kinds, described, those
+from onnx_scatterx.operators import OPERATORS, Kinds, Rows, described, those
 
 RESHAPES = those(lambda row: row.keeps_order)
 _SMALL = 1 << 10  # elements of a constant that gets its new shape here
@@ -152,17 +153,42 @@ def _elementwise(request: Request, _: tuple[int, ...]) -> _Merged:
     """Leave axes of one element out; if that is not enough, merge those that all inputs share.
 
     x[1, 4, 2, 9, 9] + m[1, 4, 1, 9, 9]   =   x[4, 2, 9, 9] + m[4, 1, 9, 9]
+
+    If no input is broadcast, every element stays at its place in memory.
     """
-    result, kind = request.sizes, required(request.known_of(0).dtype)
-    require(_kind_of(kind) in OPERATORS[request.op].alike)
+    result, kind = request.sizes, required(request.use.dtype)
     count = range(len(request.inputs))
     own = [(*(1,) * (len(result) - len(request.shape(i))), *request.shape(i)) for i in count]
+    require(set(own) == {result} or _kind_of(kind) in OPERATORS[request.op].alike)
     axes = [d for d, n in enumerate(result) if n != 1]
-    runs = [[d] for d in axes]
+    runs = [[d] for d in axes] or [[0]]
     if len(axes) > request.most_dims:
         runs = [list(run) for _, run in groupby(axes, lambda d: [shape[d] == 1 for shape in own])]
-    require(runs)
     return _Merged([_sizes(shape, runs) for shape in own], attributes=request.attributes)
+
+
+def _last_axis(request: Request, shape: tuple[int, ...]) -> _Merged:
+    """Merge all axes before the last one, along which each row is computed alone."""
+    attributes = {**request.attributes, "axis": -1}
+    require(request.attributes.get("axis", -1) % len(shape) == len(shape) - 1)
+    return _Merged([[math.prod(shape[:-1]), shape[-1]]], request.inputs[1:], attributes)
+
+
+def _place(request: Request, shape: tuple[int, ...]) -> _Merged:
+    """Merge the axes on both sides of that of an ArgMax."""
+    axis = request.axis(len(shape))
+    runs = _apart(len(shape), [axis])
+    attributes = {**request.attributes, "axis": runs.index([axis])}
+    return _Merged([_sizes(shape, runs)], attributes=attributes)
+
+
+def _extreme(request: Request, shape: tuple[int, ...]) -> _Merged:
+    """Merge neighbours of which an extreme is found together, and those that it leaves."""
+    axes = {d % len(shape) for d in request.numbers(1)}
+    require(axes)
+    runs = [list(run) for _, run in groupby(range(len(shape)), axes.__contains__)]
+    found = request.writer.constant([i for i, run in enumerate(runs) if run[0] in axes])
+    return _Merged([_sizes(shape, runs)], [found], request.attributes)
 
 
 def _einsum(request: Request, _: tuple[int, ...]) -> _Merged:
@@ -182,18 +208,18 @@ def _kind_of(dtype: ir.DataType) -> Kinds:
     return Kinds.INTEGER if dtype.is_integer() else Kinds.NONE
 
 
+_ELEMENTWISE = those(lambda row: row.rows == Rows.BROADCAST) - {"BitCast", "CastLike", "Clip"}
+
 MERGES: Mapping[str, _Merge] = {
-    "Add": _elementwise,
+    **dict.fromkeys(_ELEMENTWISE, _elementwise),
+    **dict.fromkeys(("ArgMax", "ArgMin"), _place),
+    **dict.fromkeys(("ReduceMax", "ReduceMin"), _extreme),
+    **dict.fromkeys(("LayerNormalization", "LogSoftmax", "Softmax"), _last_axis),
     "Concat": _concat,
-    "Div": _elementwise,
     "Einsum": _einsum,
     "Expand": _expand,
     "Gather": _gather,
-    "Max": _elementwise,
-    "Min": _elementwise,
-    "Mul": _elementwise,
     "Slice": _slice,
-    "Sub": _elementwise,
     "Tile": _tile,
     "Transpose": _transpose,
 }

@@ -123,7 +123,11 @@ class Request:
     @property
     def most_dims(self) -> float:
         """How many dims the target takes of the inputs and the output, infinity if any number."""
-        limits = [self.writer.target.max_rank, self.writer.target.limits_of(self.op).max_rank]
+        target = self.writer.target
+        limits = [
+            target.max_rank,
+            target.limits_of(self.op).most_dims(self.use.rank, self.use.dtype),
+        ]
         return min((rank for rank in limits if rank is not None), default=math.inf)
 
     def largest_rank(self) -> float:
