@@ -8,6 +8,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.fitting.faults import FORMS as WRITTEN
 from onnx_scatterx.lab.devices.consumers import rknn
 from onnx_scatterx.targets.catalogue import all_targets, target_of
 from onnx_scatterx.targets.faults import FORMS
@@ -242,6 +243,10 @@ def test_many_scales_of_an_attention(text: str, shape: list[int], tmp_path: Path
     wide = [sizes[v] for n in scales for v in n.input if v in sizes and np.prod(sizes[v]) > 1]
     assert wide == ([shape] if shape else [])
     assert_same(model, made, feeds(model))
+
+
+def test_every_form_of_a_profile_is_written() -> None:
+    assert WRITTEN.keys() == FORMS.keys()
 
 
 def test_every_fault_names_a_version_and_its_switch() -> None:

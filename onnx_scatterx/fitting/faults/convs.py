@@ -1,4 +1,4 @@
-"""Forms of depthwise Convs that avoid a fault of the target's compiler, at its pattern alone.
+"""Depthwise Convs: a kernel for each channel.
 
     images_as_channels    Conv(x[n, c, ...], w)   =   Reshape(Conv(Reshape(x, [1, n * c, ...]), w'))
                           w' is n times w; if a Reshape makes the axis n
@@ -12,14 +12,14 @@ kernel.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import Scope
 from onnx_scatterx.engine.write import Writer
+from onnx_scatterx.fitting.faults.candidate import Candidate
 from onnx_scatterx.graphs import attribute_of, constant, is_operator, perm_of
 from onnx_scatterx.operators import described
 
@@ -27,8 +27,6 @@ _BLOCK = 16  # ONNX Runtime computes 8 or 16 channels together
 _FEW = 32
 _LARGEST = 1 << 20  # elements of the weights that are repeated
 _MOST = 8  # nodes between the Reshape and the Conv
-
-Write: TypeAlias = "Callable[[], ir.Value]"
 
 
 class _Depthwise(NamedTuple):
@@ -63,24 +61,15 @@ def _depthwise(node: ir.Node, scope: Scope) -> _Depthwise | None:
     return _Depthwise(x, weights, shape, result, attributes)
 
 
-def other_conv(w: Writer, node: ir.Node, scope: Scope, forms: Collection[str]) -> Write | None:
-    """Return what writes a Conv in the first of these forms that applies; None elsewhere."""
+def images_as_channels(at: Candidate) -> bool:
+    """Write a Conv of several images as one of more channels."""
+    w, node, scope, _ = at
     conv = _depthwise(node, scope)
-    found = None
-    if conv is not None and "images_as_channels" in forms:
-        found = _images_as_channels(w, conv, scope)
-    if conv is not None and found is None and "few_channels" in forms:
-        found = _few_channels(w, conv)
-    return found
-
-
-def _images_as_channels(w: Writer, conv: _Depthwise, scope: Scope) -> Write | None:
-    """Return what writes a Conv of several images as one of more channels; None elsewhere."""
-    if conv.shape[0] == 1 or not _is_made(conv, scope):
-        return None
+    if conv is None or conv.shape[0] == 1 or not _is_made(conv, scope):
+        return False
     count, channels, *sizes = conv.shape
     if conv.weights[0].size * count > _LARGEST:
-        return None
+        return False
 
     def write() -> ir.Value:
         shape = w.constant([1, count * channels, *sizes])
@@ -89,7 +78,7 @@ def _images_as_channels(w: Writer, conv: _Depthwise, scope: Scope) -> Write | No
         y = conv.write(w, x, weights, count * channels)
         return w.node("Reshape", [y, w.constant([*conv.result])], ir.DataType.FLOAT)
 
-    return write
+    return at.replace(node.outputs[0], write)
 
 
 def _is_made(conv: _Depthwise, scope: Scope) -> bool:
@@ -109,13 +98,15 @@ def _is_made(conv: _Depthwise, scope: Scope) -> bool:
     return False
 
 
-def _few_channels(w: Writer, conv: _Depthwise) -> Write | None:
-    """Return what writes a Conv in parts of few channels; None elsewhere."""
-    if conv.shape[1] <= _FEW or conv.shape[1] % _FEW:
-        return None
+def few_channels(at: Candidate) -> bool:
+    """Write a Conv in parts of few channels."""
+    w, node, scope, _ = at
+    conv = _depthwise(node, scope)
+    if conv is None or conv.shape[1] <= _FEW or conv.shape[1] % _FEW:
+        return False
     steps = [*conv.attributes.get("strides", [])]
     if [*conv.weights[0].shape[2:]] != [3, 3] or steps != [4, 4]:
-        return None
+        return False
 
     def write() -> ir.Value:
         parts = []
@@ -125,4 +116,4 @@ def _few_channels(w: Writer, conv: _Depthwise) -> Write | None:
             parts.append(conv.write(w, x, [array[first:last] for array in conv.weights], _FEW))
         return w.concat(parts, ir.DataType.FLOAT, 1)
 
-    return write
+    return at.replace(node.outputs[0], write)

@@ -1,0 +1,25 @@
+"""Forms that avoid a fault of a compiler: each at its pattern alone, with the same bits.
+
+Come here for what is written in place of nodes that a compiler takes and then mistakes. Each form
+is a function of a candidate, which says whether it wrote anything. Not for nodes that a target
+refuses (``engine.write.forms``), nor for which compiler has which fault (``targets``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from onnx_scatterx.fitting.faults import attentions, convs, cuts, masks, norms
+from onnx_scatterx.fitting.faults.candidate import Candidate as Candidate
+
+FORMS: Mapping[str, Callable[[Candidate], bool]] = {
+    "relu_behind_softmax": attentions.relu_behind_softmax,
+    "slice_before_reshape": cuts.slice_before_reshape,
+    "expand_for_and": masks.expand_for_and,
+    "weight_behind_norm": norms.weight_behind_norm,
+    "scale_as_vector": attentions.scale_as_vector,
+    "images_as_channels": convs.images_as_channels,
+    "few_channels": convs.few_channels,
+    "many_scales": attentions.many_scales,
+}
+"""The forms, by the names that profiles use, in the order in which they are tried at a node."""

@@ -1,0 +1,156 @@
+"""Weights of attentions: a Softmax of products, between two MatMuls.
+
+    relu_behind_softmax    MatMul(Softmax(MatMul(q, k)), v)   =   MatMul(Relu(Softmax(...)), v)
+                           if q or k is a constant, even if Add, Mul or Div stand between;
+                           for any q and k in MatMul(v, Transpose(Softmax(...)))
+    many_scales            MatMul(q * c, k)                   =   MatMul(q * [c, ..., c], k)
+                           MatMul(q, k) / c                   =   MatMul(q, k) / [c, ..., c]
+    scale_as_vector        Softmax<axis>(Mul(x, 2))           =   Softmax<axis>(Mul(x, [2]))
+                           if the axis is not the last one
+
+A Softmax is not negative, and a NaN stays a NaN, so a Relu changes nothing. A compiler that makes
+one layer of an attention recognizes the one number by which it scales. It reads the heads off the
+shape of a Reshape, even if that is -1, and misses a bias that is not there. Many equal numbers,
+along an axis that is there anyway, give the same bits.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.engine.analysis import required
+from onnx_scatterx.engine.device import TakenOut
+from onnx_scatterx.fitting.faults.candidate import Candidate
+from onnx_scatterx.graphs import attribute_of, constant, is_operator
+from onnx_scatterx.operators import those
+
+_BETWEEN = those(lambda row: row.neutral is not None)  # sums and products
+_ARRANGES = ("Reshape", "Transpose")  # between a query and the product with the keys
+_CHANGES = ("Add", "Div")  # between the product and the Softmax
+_MOST = 4  # nodes of each
+_BY_AXIS = 13  # the operator set since which a Softmax is one of a single axis
+
+
+def relu_behind_softmax(at: Candidate) -> bool:
+    """Put a Relu behind the Softmax of an attention, if a MatMul is the end of one."""
+    reader = _reader_of_weights(at.node, at.constants)
+    if reader is None:
+        return False
+    weights = required(reader.inputs[0])
+    w = at.writer
+    return at.replace_input(reader, 0, lambda: w.node("Relu", [weights], w.dtype_of(weights)))
+
+
+def _reader_of_weights(node: ir.Node, constants: TakenOut) -> ir.Node | None:
+    """Return the node that reads the weights of an attention, if a MatMul is the end of one.
+
+    It is the MatMul itself, if constant queries or keys give the weights; or a Transpose of them.
+    """
+    if not is_operator(node, ("MatMul",)):
+        return None
+    scores, turned = _scores(node.inputs[0]), _maker(node.inputs[1])
+    if scores is not None:
+        has_constant = any(v is not None and constants.is_constant(v) for v in scores.inputs)
+        return node if has_constant else None
+    if turned is None or not is_operator(turned, ("Transpose",)):
+        return None
+    return None if _scores(turned.inputs[0]) is None else turned
+
+
+def _scores(weights: ir.Value | None) -> ir.Node | None:
+    """Return the MatMul of which a Softmax makes weights."""
+    softmax = _maker(weights)
+    if not is_operator(softmax, ("Softmax",)) or softmax is None:
+        return None
+    stack = [(softmax.inputs[0], 0)]
+    while stack:
+        value, depth = stack.pop()
+        maker = _maker(value)
+        if is_operator(maker, ("MatMul",)) and maker is not None:
+            return maker
+        if is_operator(maker, _BETWEEN) and maker is not None and depth < _MOST:
+            stack += [(v, depth + 1) for v in maker.inputs]
+    return None
+
+
+def _maker(value: ir.Value | None) -> ir.Node | None:
+    return None if value is None else value.producer()
+
+
+def scale_as_vector(at: Candidate) -> bool:
+    """Make a vector of the scalar with which the operand of a Softmax is multiplied."""
+    w, node, scope, constants = at
+    x = node.inputs[0] if is_operator(node, ("Softmax",)) else None
+    rank, product = (None, None) if x is None else (scope.of(x).rank, x.producer())
+    if not rank or product is None or not is_operator(product, ("Mul",)) or w.version < _BY_AXIS:
+        return False
+    if attribute_of(node, "axis", -1) % rank == rank - 1:
+        return False
+    for place, factor in enumerate(product.inputs):
+        if factor is not None and scope.of(factor).rank == 0 and constants.is_constant(factor):
+            return _as_vector(at, product, place)
+    return False
+
+
+def _as_vector(at: Candidate, product: ir.Node, place: int) -> bool:
+    """Give a scalar factor one axis; if it is an initializer, there."""
+    w, factor = at.writer, required(product.inputs[place])
+    known, dtype = constant(factor, at.scope.overridable), w.dtype_of(factor)
+
+    def vector() -> ir.Value:
+        if known is not None:
+            return w.constant(known.numpy().reshape(1), dtype)
+        return w.node("Reshape", [factor, w.constant([1])], dtype)
+
+    return at.replace_input(product, place, vector)
+
+
+def many_scales(at: Candidate) -> bool:
+    """Scale an attention by many equal numbers, not by one."""
+    w, node, scope, _ = at
+    if not is_operator(node, ("Mul", "Div")) or len(node.inputs) != 2:
+        return False
+    numbers = [constant(v, scope.overridable) for v in node.inputs]
+    place = 1 if numbers[0] is None else 0
+    number, x = numbers[place], node.inputs[1 - place]
+    if number is None or x is None or number.size != 1 or (node.op_type == "Div" and place == 0):
+        return False
+    known = scope.of(x)
+    sizes = [size.constant or 0 for size in known.shape or ()]
+    wide = [axis for axis, size in enumerate(sizes) if size > 1]
+    if not wide or known.dtype != ir.DataType.FLOAT or len(number.shape) > len(sizes):
+        return False
+    scores = is_operator(x.producer(), ("MatMul",)) and node.op_type == "Div"
+    if not (_is_weighed(node, _MOST) if scores else _is_multiplied(node, _MOST)):
+        return False
+    shape = [sizes[axis] if axis == wide[-1] else 1 for axis in range(wide[-1], len(sizes))]
+
+    def write() -> ir.Value:
+        many = np.full(shape, number.numpy().reshape(()))
+        operands = [x, x]
+        operands[place] = w.constant(many, ir.DataType.FLOAT)
+        return w.node(node.op_type, operands, ir.DataType.FLOAT)
+
+    return at.replace(node.outputs[0], write)
+
+
+def _is_multiplied(node: ir.Node, most: int) -> bool:
+    """Return whether a Softmax reads a product of what a node gives."""
+    readers = [use.node for value in node.outputs for use in value.uses()]
+    return any(
+        _is_weighed(reader, _MOST)
+        if is_operator(reader, ("MatMul",))
+        else most > 0 and is_operator(reader, _ARRANGES) and _is_multiplied(reader, most - 1)
+        for reader in readers
+    )
+
+
+def _is_weighed(node: ir.Node, most: int) -> bool:
+    """Return whether a Softmax reads what a node gives, perhaps scaled and masked."""
+    readers = [use.node for value in node.outputs for use in value.uses()]
+    return any(
+        is_operator(reader, ("Softmax",))
+        or (most > 0 and is_operator(reader, _CHANGES) and _is_weighed(reader, most - 1))
+        for reader in readers
+    )

@@ -1,0 +1,48 @@
+"""A node that may be at the pattern of a fault, and how another form takes its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import onnx_ir as ir
+
+from onnx_scatterx.engine.analysis import Scope, required
+from onnx_scatterx.engine.device import TakenOut
+from onnx_scatterx.engine.write import Writer
+from onnx_scatterx.graphs import remove_dead, replace_uses
+from onnx_scatterx.text import Refusal
+
+
+class Candidate(NamedTuple):
+    """A node, with what is known, and which values are constants for a compiler.
+
+    The functions return whether they wrote anything.
+    """
+
+    writer: Writer
+    node: ir.Node
+    scope: Scope
+    constants: TakenOut
+
+    def replace(self, value: ir.Value, write: Callable[[], ir.Value]) -> bool:
+        """Write a value in another form in front of its node, if the target takes that."""
+        w, node = self.writer, required(value.producer())
+        with w.graph.at(node, value.name):
+            nodes = w.fragment_of(write, as_output=value.is_graph_output())
+            if isinstance(nodes, Refusal):
+                return False
+            made = w.graph.take_name(value, w.graph.commit(nodes), w.dtype_of(value))
+        replace_uses(value, made)
+        remove_dead([node])
+        return True
+
+    def replace_input(self, node: ir.Node, at: int, write: Callable[[], ir.Value]) -> bool:
+        """Let a node read what is written in front of it, if the target takes that."""
+        w, value = self.writer, required(node.inputs[at])
+        with w.graph.at(node, value.name):
+            nodes = w.fragment_of(write)
+            if isinstance(nodes, Refusal):
+                return False
+            node.replace_input_with(at, w.graph.commit(nodes).result)
+        return True
