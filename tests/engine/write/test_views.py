@@ -159,6 +159,16 @@ def test_rows_of_many_dims(text: str) -> None:
     assert_same(model, result.model, [{"x": sample("float32", 2, 1, 3, 5, 7)}])
 
 
+@pytest.mark.parametrize("sizes", ["2,1,1,1,7", "5,1,7", "5,7"])
+def test_weights_of_several_rows(sizes: str) -> None:
+    numbers = ", ".join(map(str, range(math.prod(map(int, sizes.split(","))))))
+    model = parse(f"""g (float[2, 3, 5, 5, 7] x) => (float[2, 3, 5, 5, 7] y)
+        <float[{sizes}] w = {{{numbers}}}> {{ y = LayerNormalization (x, w) }}""")
+    target = "standard, limits.LayerNormalization.max_rank = 4"
+    result = onnx_scatterx.optimize(model, target=target, passes=PASSES)
+    assert_same(model, result.model, [{"x": sample("float32", 2, 3, 5, 5, 7)}])
+
+
 @pytest.mark.parametrize("axes", [[4], [0], [2], [-2, -1], [0, 1, 3], [0, 2, 4], [0, 1, 2, 3, 4]])
 @pytest.mark.parametrize("keepdims", [0, 1])
 @pytest.mark.parametrize("op", ["ReduceMax", "ReduceMin", "ArgMax", "ArgMin"])

@@ -168,9 +168,14 @@ def _elementwise(request: Request, _: tuple[int, ...]) -> _Merged:
 
 
 def _last_axis(request: Request, shape: tuple[int, ...]) -> _Merged:
-    """Merge all axes before the last one, along which each row is computed alone."""
+    """Merge all axes before the last one, along which each row is computed alone.
+
+    ONNX Runtime also takes a weight that is another one for each row: that stays.
+    """
     attributes = {**request.attributes, "axis": -1}
     require(request.attributes.get("axis", -1) % len(shape) == len(shape) - 1)
+    weights = [request.shape(i) for i in range(1, len(request.inputs)) if request.has(i)]
+    require(all(len(sizes) <= 1 for sizes in weights))
     return _Merged([[math.prod(shape[:-1]), shape[-1]]], request.inputs[1:], attributes)
 
 
