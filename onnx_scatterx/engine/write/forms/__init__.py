@@ -26,6 +26,7 @@ from onnx_scatterx.engine.write.forms import (
     positions,
     products,
     rows,
+    sums,
     views,
 )
 from onnx_scatterx.engine.write.forms.request import Request, folded, is_taken, written
@@ -133,7 +134,8 @@ FORMS: dict[str, Forms] = {
             last=[extremes.by_top, extremes.by_sum, extremes.by_halves],
         ),
     ),
-    "ReduceSum": _forms(2, attributes=_REDUCES, last=[extremes.sum_by_product]),
+    "ReduceMean": _forms(2, attributes=_REDUCES, last=[sums.by_einsum]),
+    "ReduceSum": _forms(2, attributes=_REDUCES, last=[extremes.sum_by_product, sums.by_einsum]),
     "ScatterElements": _forms(3, rows.from_start, attributes=("axis", "reduction")),
     "ScatterND": _forms(3, rows.from_start, attributes=("reduction",)),
     "Slice": _forms(5, movement.strided_slice, last=[movement.listed_slice]),
