@@ -18,6 +18,7 @@ import onnx_scatterx
 from tests.helpers.drawing import Drawing, even
 from tests.helpers.examples import examples
 from tests.helpers.pair import assert_same
+from tests.helpers.support import parse
 
 _LARGEST = 600  # elements of a tensor
 
@@ -151,3 +152,60 @@ def test_a_move_along_an_axis_in_the_middle(op: str) -> None:
     rng = np.random.default_rng(0)
     feed = {"x": rng.random((4, 6), np.float32), "u": rng.random((2, 6), np.float32)}
     assert_same(model, result.model, [feed])
+
+
+@pytest.mark.parametrize(
+    ("sizes", "perm", "count"),
+    [
+        ([2, 3, 2, 2, 3], [1, 3, 0, 2, 4], 2),  # the grid of MaxViT
+        ([2, 2, 3, 2, 3], [4, 3, 2, 1, 0], 4),
+        ([2, 2, 2, 2, 2, 3], [4, 0, 2, 1, 3, 5], 2),
+        ([3, 2, 2, 2, 3], [4, 1, 3, 0, 2], 3),
+    ],
+)
+def test_a_transpose_in_steps(sizes: list[int], perm: list[int], count: int) -> None:
+    """Each step swaps two neighbouring runs of axes, in four dims at the most."""
+    size = math.prod(sizes)
+    text = f"""g (float[{size}] x) => (float[{size // 3}, 3] y) {{
+        a = Reshape (x, {sizes})  b = Transpose <perm = {perm}> (a)
+        y = Reshape (b, [{size // 3}, 3]) }}"""
+    model = parse(text)
+    result = onnx_scatterx.optimize(model, target="ncnn")
+    assert result.report.violations == ()
+    made = [node for node in result.model.graph.node if node.op_type == "Transpose"]
+    assert len(made) == count
+    assert max(len(node.attribute[0].ints) for node in made) <= 4
+    assert_same(model, result.model, [{"x": np.arange(size, dtype=np.float32)}])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_drawn_transposes_in_steps(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    sizes = rng.choice([1, 2, 3], int(rng.integers(5, 9))).tolist()
+    perm = rng.permutation(len(sizes)).tolist()
+    size = math.prod(sizes)
+    model = parse(f"""g (float[{size}] x) => (float[{size}] y) {{
+        a = Reshape (x, {sizes})  b = Transpose <perm = {perm}> (a)
+        y = Reshape (b, [{size}]) }}""")
+    for target in ("standard, max_rank = 4", "standard, max_rank = 5", "ncnn"):
+        result = onnx_scatterx.optimize(model, target=target)
+        assert result.report.violations == ()
+        assert_same(model, result.model, [{"x": np.arange(size, dtype=np.float32)}])
+
+
+@pytest.mark.parametrize("batch", [1, 4])
+def test_queries_keys_and_values_are_slices_of_what_they_are_cut_from(batch: int) -> None:
+    """No Slice cuts the first axis, which pnnx takes for that of the images."""
+    cuts = "  ".join(
+        f"s{i} = Slice (t, [{i}], [{i + 1}], [0])  v{i} = Squeeze (s{i}, [0])" for i in range(3)
+    )
+    model = parse(f"""g (float[{batch}, 5, 24] x) => (float[{batch}, 2, 5, 4] y) {{
+        r = Reshape (x, [{batch}, 5, 3, 2, 4])  t = Transpose <perm = [2, 0, 3, 1, 4]> (r)
+        {cuts}  a = Add (v0, v1)  y = Mul (a, v2) }}""")
+    result = onnx_scatterx.optimize(model, target="ncnn")
+    assert result.report.violations == ()
+    tensors = {t.name: numpy_helper.to_array(t) for t in result.model.graph.initializer}
+    slices = [node for node in result.model.graph.node if node.op_type == "Slice"]
+    assert [tensors[node.input[3]].tolist() for node in slices] == [[2]] * 3
+    x = np.random.default_rng(0).random((batch, 5, 24), np.float32)
+    assert_same(model, result.model, [{"x": x}])

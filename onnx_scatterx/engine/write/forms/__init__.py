@@ -27,6 +27,7 @@ from onnx_scatterx.engine.write.forms import (
     products,
     rows,
     scattered,
+    sums,
     views,
 )
 from onnx_scatterx.engine.write.forms.request import Request, folded, is_taken, written
@@ -134,7 +135,8 @@ FORMS: dict[str, Forms] = {
             last=[extremes.by_top, extremes.by_sum, extremes.by_halves],
         ),
     ),
-    "ReduceSum": _forms(2, attributes=_REDUCES, last=[extremes.sum_by_product]),
+    "ReduceMean": _forms(2, attributes=_REDUCES, last=[sums.by_einsum]),
+    "ReduceSum": _forms(2, attributes=_REDUCES, last=[extremes.sum_by_product, sums.by_einsum]),
     "ScatterElements": _forms(
         3,
         scattered.counted_axis,

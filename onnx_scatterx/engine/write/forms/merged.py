@@ -6,6 +6,11 @@
 Concat, Einsum, Expand, Gather, Tile, element-wise operators, extremes, and norms and Softmax of the
 last axis, too. A Reshape of a Reshape is one Reshape, so a tensor of many dims is not needed if
 only such nodes read it. Holds if the sizes are known numbers.
+
+If too many axes are left between two Reshapes, each of several Transposes swaps two runs of axes:
+
+    Transpose<[1, 3, 0, 2, 4]>   =   Transpose<[1, 0, 2]>    and then   Transpose<[0, 2, 1, 3]>
+    of [a, b, c, d, e]               of [a, b, c * d * e]               of [b, a * c, d, e]
 """
 
 from __future__ import annotations
@@ -56,6 +61,9 @@ def merged(request: Request, *, through: bool = False) -> ir.Value:
         if tensor is not None and math.prod(shape) <= (_LARGE if large else _SMALL):
             return w.constant(np.ascontiguousarray(tensor.numpy().reshape(shape)), w.dtype_of(x))
         source = _source(x) if through else x
+        maker = source.producer() if through else None
+        # Of a Transpose that is left, a view may be written where fewer dims are read.
+        require(maker is None or maker.op_type != "Transpose" or _rank(request, source) <= most)
         if request.of(source).static_shape == tuple(shape):
             return source
         return w.node("Reshape", [source, w.constant(list(shape))], w.dtype_of(x))
@@ -64,14 +72,22 @@ def merged(request: Request, *, through: bool = False) -> ir.Value:
         x = request.input(0)
         require(through and len(result) <= most and _source(x) is not x)
         return shaped(x, result)
-    merge, data = required(MERGES.get(request.op)), request.shape(0)
+    merge, data, x = required(MERGES.get(request.op)), request.shape(0), request.input(0)
     require(data or merge is _elementwise)
+    turned = through and merge is _transpose
+    require(not turned or not _is_picked(request))
     form = merge(request, data)
+    if turned and len(form.shapes[0]) > most:
+        return request.reshape(_in_steps(request, form, _source(x)), result)
     require(max(map(len, form.shapes)) <= most)
     require(not any(0 in s for s in form.shapes))  # of a Reshape, 0 is the size that is there
     inputs = list(map(shaped, request.inputs, form.shapes))
     moved = w.spelled_node(request.op, [*inputs, *form.others], request.dtype, **form.attributes)
     return request.reshape(moved, result)
+
+
+def _rank(request: Request, x: ir.Value) -> int:
+    return required(request.of(x).rank)
 
 
 def _source(x: ir.Value) -> ir.Value:
@@ -106,6 +122,58 @@ def _transpose(request: Request, shape: tuple[int, ...]) -> _Merged:
     ordered = sorted(runs)
     order = [ordered.index(run) for run in runs]
     return _Merged([_sizes(shape, ordered)], attributes={"perm": order})
+
+
+def _is_picked(request: Request) -> bool:
+    """Return whether each reader takes one place on the first axis: a view of it is shorter."""
+    (value,), sizes = request.writer.graph.insertion_point.outputs, request.sizes
+    nodes = [use.node for use in value.uses()]
+    taken = [request.of(v).static_shape for node in nodes for v in node.outputs]
+    return all(node.op_type in _PICKS for node in nodes) and all(
+        shape is not None and math.prod(shape) * sizes[0] == math.prod(sizes) for shape in taken
+    )
+
+
+_PICKS = ("Gather", "Slice", "Split")
+
+
+def _in_steps(request: Request, form: _Merged, x: ir.Value) -> ir.Value:
+    """Write a Transpose of merged axes as several, each of two runs that change places."""
+    (sizes,), order = form.shapes, form.attributes["perm"]
+    assert not isinstance(order, (int, str))
+    require(request.most_dims >= _AROUND)
+    left, right = _swaps(order), _swaps([len(order) - 1 - d for d in reversed(order)])
+    mirrored = [tuple(len(order) - n for n in reversed(swap)) for swap in right]
+    axes = list(range(len(order)))
+    for first, middle, end in left if len(left) <= len(mirrored) else mirrored:
+        parts = [axes[:first], axes[first:middle], axes[middle:end], axes[end:]]
+        kept = [i for i, part in enumerate(parts) if part]
+        perm = [kept.index(i) for i in (0, 2, 1, 3) if i in kept]
+        x = request.reshape(x, _sizes(sizes, [parts[i] for i in kept]))
+        x = request.writer.node("Transpose", [x], request.dtype, perm=perm)
+        axes = [*parts[0], *parts[2], *parts[1], *parts[3]]
+    return x
+
+
+_AROUND = 4  # two runs of axes, and what stands in front of them and behind
+
+
+def _swaps(order: Sequence[int]) -> list[tuple[int, int, int]]:
+    """Return which neighbouring runs change places, so that the axes come into an order.
+
+    >>> _swaps([1, 3, 0, 2, 4])
+    [(0, 1, 2), (1, 3, 4)]
+    """
+    axes, found = list(range(len(order))), []
+    for first, wanted in enumerate(order):
+        middle = axes.index(wanted)
+        if middle != first:
+            end = middle + 1
+            while end < len(axes) and axes[end] == order[first + end - middle]:
+                end += 1
+            found.append((first, middle, end))
+            axes[first:end] = axes[middle:end] + axes[first:middle]
+    return found
 
 
 def _slice(request: Request, shape: tuple[int, ...]) -> _Merged:

@@ -1,0 +1,69 @@
+"""Sums and means by an Einsum, for a compiler that misreads axes as an input."""
+
+import numpy as np
+import onnx
+import pytest
+
+import onnx_scatterx
+from tests.helpers.pair import assert_same
+from tests.helpers.support import parse
+
+_SIZES = [1, 2, 3, 7, 16, 33]
+
+
+def model_of(op: str, shape: list[int], axes: list[int] | None, more: str = "") -> onnx.ModelProto:
+    """Return a sum behind a Gelu, which the older set lacks that has axes as an attribute."""
+    sizes = ", ".join(map(str, shape))
+    named = "" if axes is None else f", {axes}"
+    model = parse(
+        f"g (float[{sizes}] x) => (float[A] y) {{ q = Gelu (x)  y = {op} <{more}> (q{named}) }}",
+        opset=20,
+    )
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    return model
+
+
+def operators(model: onnx.ModelProto) -> set[str]:
+    return {node.op_type for node in model.graph.node} - {"Gelu"}
+
+
+@pytest.mark.parametrize(
+    ("op", "shape", "axes", "more", "written"),
+    [
+        ("ReduceMean", [1, 4, 8], [-1], "keepdims = 1", "Einsum Reshape Div"),
+        ("ReduceMean", [2, 4, 5], [1, 2], "keepdims = 0", "Einsum Div"),
+        ("ReduceMean", [2, 4, 5], [0, 1], "keepdims = 0", "ReduceMean"),
+        ("ReduceSum", [1, 4, 5, 6], [2, 3], "keepdims = 0", "Einsum"),
+        ("ReduceSum", [2, 1, 3], [0, 2], "keepdims = 1", "ReduceSum"),
+        ("ReduceSum", [2, 3], None, "keepdims = 1", "Einsum Reshape"),
+        ("ReduceSum", [2, 3], [], "keepdims = 1, noop_with_empty_axes = 1", "ReduceSum"),
+    ],
+)
+def test_what_is_written(
+    op: str, shape: list[int], axes: list[int] | None, more: str, written: str
+) -> None:
+    model = model_of(op, shape, axes, more)
+    result = onnx_scatterx.optimize(model, target="ncnn")
+    assert operators(result.model) == set(written.split())
+    x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+    assert_same(model, result.model, [{"x": x}])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_drawn_sums(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rank = int(rng.integers(1, 6))
+    shape = [int(n) for n in rng.choice(_SIZES, rank)]
+    first = int(rng.integers(rank))
+    axes = list(range(first, rank))
+    op, keeps = str(rng.choice(["ReduceSum", "ReduceMean"])), int(rng.integers(2))
+    model = model_of(op, shape, axes, f"keepdims = {keeps}")
+    result = onnx_scatterx.optimize(model, target="ncnn")
+    assert "Einsum" in operators(result.model)
+    feeds = []
+    for odd in (None, np.inf, np.nan, -0.0, -np.inf):
+        x = (rng.standard_normal(shape) * 10 ** rng.uniform(-4, 4)).astype(np.float32)
+        if odd is not None:
+            x.ravel()[rng.integers(x.size)] = odd
+        feeds.append({"x": x})
+    assert_same(model, result.model, feeds)
