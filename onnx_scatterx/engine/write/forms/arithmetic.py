@@ -1,4 +1,4 @@
-"""Sums, remainders and operators on bools by other operators.
+"""Sums, remainders, signs of integers and operators on bools by other operators.
 
 CumSum<exclusive=1>(x)   =   CumSum(x) - x
 CumSum(x)                =   x @ U,  U[i, j] = 1 where i <= j       along the last axis
@@ -9,6 +9,12 @@ Mod(a, b)                =   r                                      if a is not 
                              r = 1 + Div(-1, b) * b                 if a is 1
                              r = a                                  if -b <= a < b
                          =   Mod(Mod(a, b) + b, b)                  with the remainder of C
+
+Of integers:
+
+Neg(a)          =   0 - a
+Abs(a)          =   Where(a < 0, 0 - a, a)
+Sign(a)         =   Cast(a > 0) - Cast(a < 0)
 
 Not(a)          =   Equal(a, False)
 And(a, b)       =   Mul, and Or(a, b) = Max or Add, of the numbers 0 and 1
@@ -185,6 +191,24 @@ def negative(request: Request) -> ir.Value:
     dtype, w = request.kind, request.writer
     require(dtype in _INTEGERS, request.takes("Sub"))
     return w.node("Sub", [w.constant(np.zeros((), dtype.numpy()), dtype), request.inputs[0]], dtype)
+
+
+def magnitude(request: Request) -> ir.Value:
+    """Choose an integer or its negative; the smallest one of all is its own negative."""
+    dtype, w, x = request.kind, request.writer, request.input(0)
+    require(dtype in _INTEGERS, request.takes("Sub"), request.takes("Where"))
+    zero = w.constant(np.zeros((), dtype.numpy()), dtype)
+    below = w.node("Less", [x, zero], _BOOL)
+    return w.node("Where", [below, w.node("Sub", [zero, x], dtype), x], dtype)
+
+
+def sign(request: Request) -> ir.Value:
+    """Subtract whether an integer is below 0 from whether it is above."""
+    dtype, w, x = request.kind, request.writer, request.input(0)
+    require(dtype in _INTEGERS, request.takes("Sub"), request.takes("Cast"))
+    zero = w.constant(np.zeros((), dtype.numpy()), dtype)
+    found = [w.node(op, [x, zero], _BOOL) for op in ("Greater", "Less")]
+    return w.node("Sub", [w.cast(each, _BOOL, dtype) for each in found], dtype)
 
 
 _BOOL = ir.DataType.BOOL
