@@ -86,7 +86,8 @@ def _in_graph(task: GraphContext, indices: set[ir.Node], *, fits: bool) -> list[
         removed = [v for n in removable for v in n.outputs]
         writer = task.writer()
         numbers = Numbers(writer, task.scope, task.available(removed))
-        worth = [s for s in shapes if _cost(s, numbers) < len(_taken(s, removable))]
+        taken = [(s, len(_taken(s, removable))) for s in shapes]
+        worth = [s for s, count in taken if count and _cost(s, numbers) < count]
         if len(worth) == len(shapes):
             with own_budget():  # a plan is written completely
                 _write(shapes, numbers)
