@@ -8,6 +8,7 @@
                             Slices, or for a Split
     expand_for_and          And(x, [true, true])               =   Expand(x, [2])
                             if several Ands read x, which no constants alone give
+    elements_of_gathers: in avoid_gather_faults.py
     images_as_channels, few_channels: in avoid_conv_faults.py
 
 A Softmax is not negative, and a NaN stays a NaN, so a Relu changes nothing. The profile has the
@@ -51,6 +52,8 @@ def avoid_faults(job: Job) -> bool:
                 as_nodes = job.has_constant_nodes(scope)
                 target = job.settings.target
                 w = Writer(graph, scope, job.names, constant_nodes=as_nodes, target=target)
+                if "elements_of_gathers" in forms:
+                    modified |= _with_elements(w, graph, scope, constants)
                 for node in list(graph):
                     reader = _reader_of_weights(node, constants)
                     if "relu_behind_softmax" in forms and reader is not None:
@@ -181,6 +184,18 @@ def _written(w: Writer, value: ir.Value, write: Callable[[], ir.Value]) -> bool:
     replace_uses(value, made)
     remove_dead([node])
     return True
+
+
+def _with_elements(w: Writer, graph: ir.Graph, scope: Scope, constants: TakenOut) -> bool:
+    """Write Gathers of one tensor as other operators, but for one of them."""
+    from onnx_scatterx.fitting.avoid_gather_faults import elements_of_gathers
+
+    # The target runs GatherElements of integers on its host, as it runs each Gather.
+    own, w.target = w.target, w.target.with_host()
+    found = list(elements_of_gathers(w, graph, scope, constants))
+    written = [_written(w, value, write) for value, write in found]
+    w.target = own
+    return any(written)
 
 
 def _with_other_conv(w: Writer, node: ir.Node, scope: Scope, forms: set[str]) -> bool:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 FORMS = {
     "few_channels": "parts of a depthwise Conv of 3 x 3 elements with steps of 4",
     "images_as_channels": "images as channels in a depthwise Conv, if a Reshape makes them",
+    "elements_of_gathers": "GatherElements in place of all Gathers of one tensor but one",
     "relu_behind_softmax": "a Relu behind the Softmax of some attentions",
     "expand_for_and": "an Expand in place of an And with a mask of which all is true",
     "slice_before_reshape": "Slices in front of a Reshape of a Conv, not behind it",
