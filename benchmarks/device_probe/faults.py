@@ -16,6 +16,8 @@ from onnx_scatterx.targets.catalogue import target_of
 
 _HEAD = '<ir_version: 8, opset_import: ["" : 17]> g '
 _SMALL = {
+    "elements_of_gathers": """(float[9, 4] x, int64[5] i, int64[5] j) => (float[5, 4] y) {
+            a = Gather (x, i)  b = Gather (x, j)  y = Sub (a, b) }""",
     "expand_for_and": """(float[1, 4] f, float[1, 2, 4] s, float[1, 3, 4] t)
             => (float[1, 2, 4] y, float[1, 3, 4] z)
         <bool[1, 2, 1] a = {1, 1}, bool[1, 3, 1] b = {1, 1, 1}, int64[1] d = {1},

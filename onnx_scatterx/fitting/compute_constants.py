@@ -5,7 +5,8 @@
 
 Each node is computed alone by ONNX Runtime, without optimizations, as under its default options.
 Of float16 and bfloat16, only the nodes are computed that move elements. What follows from such a
-node is computed, too, up to the nodes that read an input of the model. A chain is kept if the new
+node is computed, too, up to the nodes that read an input of the model. A chain is computed, too, if
+the target folds it, and then refuses a node that reads it as a constant. A chain is kept if the new
 constants are larger than 64 MB; then the report names its nodes.
 
 ONNX Runtime packs a constant operand of MatMul, Gemm or Conv. Without optimizations it did not pack
@@ -16,7 +17,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
+from operator import or_
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -187,6 +190,10 @@ class _Chains:
             return any(objections_to(use_of(node, scope.of, self._overridable, scope), target))
 
         refused = {node for node in nodes if within_limits(partial(is_refused, node))}
+        for reader in (n for n in graph if n in live and n not in nodes):
+            made = [v is not None and v.producer() in nodes for v in reader.inputs]
+            if any(made) and within_limits(partial(self._is_refused_of, reader, scope, made)):
+                refused.update(maker for maker in _makers(reader) if maker in nodes)
         gone: dict[ir.Node, None] = {}  # in the order of the graph
         for node in nodes:  # what follows from a refused node goes with it
             if node in refused or any(maker in gone for maker in _makers(node)):
@@ -205,6 +212,15 @@ class _Chains:
                     _Chain(graph, scope, _ordered(some, nodes), some)
                     for some in (together, together & refused)
                 ]
+
+    def _is_refused_of(self, node: ir.Node, scope: Scope, made: list[bool]) -> bool:
+        """Return whether the target, which folds what constants give, refuses a node of them."""
+        target = self._job.settings.target.with_host()
+        if not any(refused.constant for refused in target.limits_of(node.op_type).refused):
+            return False
+        use = use_of(node, scope.of, self._overridable, scope)
+        folded = replace(use, is_constant=list(map(or_, use.is_constant, made)))
+        return any(objections_to(folded, target))
 
 
 def _makers(node: ir.Node) -> list[ir.Node]:

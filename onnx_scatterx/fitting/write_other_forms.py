@@ -52,20 +52,22 @@ def write_other_forms(job: Job) -> bool:
     modified, zeros, defined = _list_positions(job), list[str](), list[str]()
     if not (target.is_limited or target.static_only) or _writes_nothing(job):
         return modified
-    try:
-        with budget().share(1 / 4):
-            known = job.analyses.promised.current()
-            for graph, scope in known.own_graphs():
-                as_nodes = job.has_constant_nodes(scope)
-                writer = Writer(graph, scope, job.names, constant_nodes=as_nodes, target=target)
-                writer.last_bits = job.settings.options["last_bits"]
-                counted, values = _counts(graph, scope), GraphValues(scope, Constants(scope))
-                modified |= _in_graph(graph, values, writer, zeros, defined)
-                job.analyses.note(writer.graph.made)
-                if any(node.graph is None for node in counted):
-                    job.analyses.read_again()  # what they counted is now a size of the model
-    except LimitError:
-        pass  # the rest is kept
+    # What has no form that the target runs itself may have one that it runs on its host.
+    for goal in dict.fromkeys((target, target.with_host())):
+        try:
+            with budget().share(1 / 4):
+                known = job.analyses.promised.current()
+                for graph, scope in known.own_graphs():
+                    as_nodes = job.has_constant_nodes(scope)
+                    writer = Writer(graph, scope, job.names, constant_nodes=as_nodes, target=goal)
+                    writer.last_bits = job.settings.options["last_bits"]
+                    counted, values = _counts(graph, scope), GraphValues(scope, Constants(scope))
+                    modified |= _in_graph(graph, values, writer, zeros, defined)
+                    job.analyses.note(writer.graph.made)
+                    if any(node.graph is None for node in counted):
+                        job.analyses.read_again()  # what they counted is now a size of the model
+        except LimitError:
+            break  # the rest is kept
     there = job.lowered
     job.lowered = there._replace(
         zeros=tuple(dict.fromkeys((*there.zeros, *zeros))),

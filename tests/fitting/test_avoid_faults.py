@@ -245,6 +245,80 @@ def test_many_scales_of_an_attention(text: str, shape: list[int], tmp_path: Path
     assert_same(model, made, feeds(model))
 
 
+GATHERS = "float[9, 4] x, int64[5] i, int64[5] j"
+
+
+@pytest.mark.parametrize(
+    ("inputs", "text", "gathers"),
+    [
+        (GATHERS, "a = Gather (x, i)  b = Gather (x, j)  y = Sub (a, b)", 1),
+        (GATHERS, "a = Gather (x, i)  b = Gather <axis = -2> (x, j)  y = Sub (a, b)", 1),
+        (GATHERS, "a = Gather (x, [1, 2])  b = Gather (x, j)  y = Concat <axis = 0> (a, b)", 1),
+        (GATHERS, "a = Gather (x, [1, 2])  b = Gather (x, [2, 3])  y = Sub (a, b)", 2),
+        (GATHERS, "n = Abs (x)  a = Gather (n, i)  b = Gather (x, j)  y = Sub (a, b)", 2),
+        (GATHERS, "a = Gather (x, i)  t = Reshape (x, [1, 9, 4])  c = Gather <axis = 1> (t, j)"
+         "  b = Squeeze (c, [0])  y = Sub (a, b)", 1),
+        ("float[4, 4] x, int64[5] i, int64[4] j",
+         "a = Gather (x, i)  b = Gather <axis = 1> (x, j)  y = Concat <axis = 0> (a, b)", 2),
+        ("float[2, 9, 3] x, int64[2, 3] i, int64[3] j", "a = Gather <axis = 1> (x, i)"
+         "  b = Gather <axis = 1> (x, j)  c = Unsqueeze (b, [1])  y = Add (a, c)", 1),
+        ("float[9] x, int32[5] i, int64 j", "a = Gather (x, i)  b = Gather (x, j)  y = Add (a, b)",
+         1),
+    ],
+)  # fmt: skip
+def test_gathers_of_one_tensor(inputs: str, text: str, gathers: int) -> None:
+    """A compiler takes them for one Gather: all but one are written otherwise."""
+    model = parse(f"g ({inputs}) => (float[A] y) {{ {text} }}")
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    made = onnx_scatterx.optimize(model, target="rknn").model
+    kinds = [node.op_type for node in made.graph.node]
+    assert kinds.count("Gather") == gathers
+    assert ("GatherElements" in kinds) == (gathers == 1)
+    rng = np.random.default_rng(0)
+    given, size = [], 4 if "float[4, 4]" in inputs else 9
+    for _ in range(4):
+        feed: dict[str, np.ndarray] = {}
+        for value in model.graph.input:
+            kind = value.type.tensor_type.elem_type
+            shape = [d.dim_value for d in value.type.tensor_type.shape.dim]
+            if kind == onnx.TensorProto.FLOAT:
+                feed[value.name] = rng.standard_normal(shape).astype(np.float32)
+            else:
+                at = rng.integers(-size, size, shape)
+                feed[value.name] = at.astype(onnx.helper.tensor_dtype_to_np_dtype(kind))
+        given.append(feed)
+    assert_same(model, made, given)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_drawn_convs_of_few_channels(seed: int) -> None:
+    """Parts of 32 channels have the same bits, whatever the pads, dilations, images and biases."""
+    rng = np.random.default_rng(seed)
+    channels, images = 32 * int(rng.integers(2, 5)), int(rng.integers(1, 4))
+    height, width = (int(n) for n in rng.integers(5, 24, 2))
+    pads, dilations = rng.integers(0, 4, 4).tolist(), rng.integers(1, 3, 2).tolist()
+    has_bias = bool(rng.integers(2))
+    text = f"""g (float[{images}, {channels}, {height}, {width}] n) => (float[A, B, C, D] y) {{
+        y = Conv <group = {channels}, strides = [4, 4], pads = {pads}, dilations = {dilations}>
+            (n, w{", c" * has_bias}) }}"""
+    model = parse(text)
+    arrays = {"w": rng.standard_normal((channels, 1, 3, 3), np.float32)}
+    if has_bias:
+        arrays["c"] = rng.standard_normal(channels, np.float32)
+    for name, array in arrays.items():
+        model.graph.initializer.append(onnx.numpy_helper.from_array(array, name))
+    few = "{form = 'few_channels', version = '1'}"
+    made = onnx_scatterx.optimize(
+        model, target=f"standard, static_only = true, faults = [{few}]"
+    ).model
+    groups = [a.i for node in made.graph.node for a in node.attribute if a.name == "group"]
+    assert groups == [32] * (channels // 32)
+    drawn = rng.standard_normal((images, channels, height, width), np.float32)
+    odd = drawn.copy()
+    odd.ravel()[rng.integers(0, odd.size, 3)] = [np.nan, np.inf, -0.0]
+    assert_same(model, made, [{"n": drawn}, {"n": odd}])
+
+
 def test_every_form_of_a_profile_is_written() -> None:
     assert WRITTEN.keys() == FORMS.keys()
 

@@ -167,3 +167,15 @@ def test_strings_are_not_computed() -> None:
     result = onnx_scatterx.optimize(parse(text), target=target_of(f"{NPU[:-1]}, 'Expand']"))
     assert operators(result) == ["Expand", "Where"]
     assert len(result.report.violations) == 1
+
+
+def test_a_chain_that_the_target_folds_and_then_refuses() -> None:
+    """RKNN takes GatherElements at computed indices, and knows what follows from constants."""
+    model = parse("""g (float[2, 3, 4] x) => (float[2, 3, 3] y)
+        <float[1, 3, 3] f = {0.5, 1.2, 2.9, 3, 0, 1, 2, 2, 2}> {
+            c = Ceil (f)  i = Cast <to = 7> (c)  e = Expand (i, [2, 3, 3])
+            y = GatherElements <axis = -1> (x, e) }""")
+    result = onnx_scatterx.optimize(model, target="rknn")
+    assert result.report.violations == ()
+    assert [n.op_type for n in result.model.graph.node] == ["Reshape", "Gather", "Reshape"]
+    assert_same(model, result.model, [{"x": sample("float32", 2, 3, 4)}])

@@ -221,3 +221,13 @@ def test_what_onnx_runtime_would_move_quantizers_past(text: str, outputs: str) -
         result = onnx_scatterx.optimize(model, target=target, passes=["WriteOtherForms"])
         (reader,) = (n for n in nodes(result.model) if n.input[0] == "x")
         assert reader.op_type == op
+
+
+def test_a_form_that_only_the_host_runs() -> None:
+    """A Clip of int32 is refused; Max and Min run on the CPU of the chip."""
+    model = parse("""g (int64[4] x) => (float[4] y) <int32 low = {-2}, int32 high = {3}> {
+        i = Cast <to = 6> (x)  c = Clip (i, low, high)  y = Cast <to = 1> (c) }""")
+    result = onnx_scatterx.optimize(model, target="rknn")
+    assert all(v.is_taken for v in result.report.violations)
+    assert [n.op_type for n in result.model.graph.node] == ["Cast", "Max", "Min", "Cast"]
+    assert_same(model, result.model, [{"x": np.array([-9, -2, 3, 2**40], np.int64)}])

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from onnx_scatterx.fitting.faults import attentions, convs, cuts, masks, norms
+from onnx_scatterx.fitting.faults import attentions, convs, cuts, gathers, masks, norms
 from onnx_scatterx.fitting.faults.candidate import Candidate as Candidate
 
 FORMS: Mapping[str, Callable[[Candidate], bool]] = {
+    "elements_of_gathers": gathers.elements_of_gathers,
     "relu_behind_softmax": attentions.relu_behind_softmax,
     "slice_before_reshape": cuts.slice_before_reshape,
     "expand_for_and": masks.expand_for_and,

@@ -96,3 +96,30 @@ def test_a_proof_that_is_found_on_trial_alone() -> None:
             }
         ],
     )
+
+
+@examples(60)
+@given(st.data())
+def test_elements_at_constant_indices(data: st.DataObject) -> None:
+    """Rows that are alike are not repeated: one Gather takes the elements of all of them."""
+    draw = data.draw
+    shape = draw(st.lists(st.integers(1, 4), min_size=3, max_size=4))
+    axis = draw(st.integers(-len(shape), len(shape) - 1))
+    dims = [draw(st.integers(1, n)) for n in shape]
+    dims[axis] = draw(st.integers(1, 5))
+    seed, alike = draw(st.integers(0, 99)), draw(st.integers(0, len(shape)))
+    rng = np.random.default_rng(seed)
+    own = [1 if d < alike else n for d, n in enumerate(dims)]
+    indices = np.broadcast_to(rng.integers(-shape[axis], shape[axis], own), dims)
+    node = helper.make_node("GatherElements", ["x", "i"], ["y"], axis=axis)
+    values = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, sizes)
+        for name, sizes in (("x", shape), ("y", dims))
+    ]
+    at = numpy_helper.from_array(np.ascontiguousarray(indices), "i")
+    graph = helper.make_graph([node], "g", values[:1], values[1:], [at])
+    model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)])
+    result = onnx_scatterx.optimize(model, target="rknn")
+    assert result.report.violations == ()
+    assert "GatherElements" not in {n.op_type for n in result.model.graph.node}
+    assert_same(model, result.model, [{"x": rng.random(shape, np.float32)}])

@@ -209,3 +209,34 @@ def test_queries_keys_and_values_are_slices_of_what_they_are_cut_from(batch: int
     assert [tensors[node.input[3]].tolist() for node in slices] == [[2]] * 3
     x = np.random.default_rng(0).random((batch, 5, 24), np.float32)
     assert_same(model, result.model, [{"x": x}])
+
+
+@pytest.mark.parametrize("weights", ["2, 3, 4, 5, 6", "5, 6"])
+def test_an_attention_of_windows(weights: str) -> None:
+    """The axes in front of matrices and of a Softmax are one axis; the bits are the same."""
+    model = parse(f"""g (float[2, 12, 20] x, float[{weights}] w) => (float[24, 24] y) {{
+        a = Reshape (x, [2, 3, 4, 4, 5])  s = Softmax <axis = -1> (a)  m = MatMul (s, w)
+        y = Reshape (m, [24, 24]) }}""")
+    result = onnx_scatterx.optimize(model, target="standard, max_rank = 4")
+    left = {(v.node, v.op) for v in result.report.violations}
+    assert not left if weights == "5, 6" else {op for _, op in left} <= {"input", "Reshape"}
+    rng = np.random.default_rng(0)
+    sizes = [int(n) for n in weights.split(", ")]
+    feed = {"x": rng.random((2, 12, 20), np.float32), "w": rng.random(sizes, np.float32)}
+    assert_same(model, result.model, [feed])
+
+
+def test_queries_of_windows() -> None:
+    """As NesT cuts them, of six dims: a view of five, of which one has one element."""
+    cuts = "  ".join(
+        f"s{i} = Slice (t, [{i}], [{i + 1}], [0])  v{i} = Squeeze (s{i}, [0])" for i in range(3)
+    )
+    model = parse(f"""g (float[1, 2, 5, 24] x) => (float[10, 8] y) {{
+        r = Reshape (x, [1, 2, 5, 3, 2, 4])  t = Transpose <perm = [3, 0, 4, 1, 2, 5]> (r)  {cuts}
+        k = Transpose <perm = [0, 1, 2, 4, 3]> (v1)  m = MatMul (v0, k)  p = Softmax (m)
+        o = MatMul (p, v2)  b = Transpose <perm = [0, 2, 3, 1, 4]> (o)
+        y = Reshape (b, [10, 8]) }}""")
+    result = onnx_scatterx.optimize(model, target="ncnn")
+    assert result.report.violations == ()
+    x = np.random.default_rng(0).random((1, 2, 5, 24), np.float32)
+    assert_same(model, result.model, [{"x": x}])

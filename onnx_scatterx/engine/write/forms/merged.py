@@ -3,14 +3,10 @@
     Transpose<[0, 1, 3, 2]>(x[a, b, c, d])   =   Reshape(Transpose<[0, 2, 1]>(x[a * b, c, d]))
     Slice(x[a, b, c, d], axis 1)             =   Reshape(Slice(x[a, b, c * d], axis 1))
 
-Concat, Einsum, Expand, Gather, Tile, element-wise operators, extremes, and norms and Softmax of the
-last axis, too. A Reshape of a Reshape is one Reshape, so a tensor of many dims is not needed if
-only such nodes read it. Holds if the sizes are known numbers.
-
-If too many axes are left between two Reshapes, each of several Transposes swaps two runs of axes:
-
-    Transpose<[1, 3, 0, 2, 4]>   =   Transpose<[1, 0, 2]>    and then   Transpose<[0, 2, 1, 3]>
-    of [a, b, c, d, e]               of [a, b, c * d * e]               of [b, a * c, d, e]
+Concat, Einsum, Expand, Gather, MatMul, Tile, element-wise operators, extremes, and norms and
+Softmax of the last axis, too. A Reshape of a Reshape is one Reshape, so a tensor of many dims is
+not needed if only such nodes read it. Holds if the sizes are known numbers. A Transpose of too many
+axes that move apart is written in steps (``steps``).
 """
 
 from __future__ import annotations
@@ -26,6 +22,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis import Scope, require, required
 from onnx_scatterx.engine.write.forms.einsums import equation_of
 from onnx_scatterx.engine.write.forms.request import Request
+from onnx_scatterx.engine.write.forms.steps import in_steps, is_picked
 from onnx_scatterx.operators import OPERATORS, Kinds, Rows, described, those
 
 RESHAPES = those(lambda row: row.keeps_order)
@@ -75,10 +72,12 @@ def merged(request: Request, *, through: bool = False) -> ir.Value:
     merge, data, x = required(MERGES.get(request.op)), request.shape(0), request.input(0)
     require(data or merge is _elementwise)
     turned = through and merge is _transpose
-    require(not turned or not _is_picked(request))
+    require(not turned or not is_picked(request))
     form = merge(request, data)
     if turned and len(form.shapes[0]) > most:
-        return request.reshape(_in_steps(request, form, _source(x)), result)
+        (sizes,), order = form.shapes, form.attributes["perm"]
+        assert not isinstance(order, (int, str))
+        return request.reshape(in_steps(request, _source(x), sizes, order), result)
     require(max(map(len, form.shapes)) <= most)
     require(not any(0 in s for s in form.shapes))  # of a Reshape, 0 is the size that is there
     inputs = list(map(shaped, request.inputs, form.shapes))
@@ -124,58 +123,6 @@ def _transpose(request: Request, shape: tuple[int, ...]) -> _Merged:
     return _Merged([_sizes(shape, ordered)], attributes={"perm": order})
 
 
-def _is_picked(request: Request) -> bool:
-    """Return whether each reader takes one place on the first axis: a view of it is shorter."""
-    (value,), sizes = request.writer.graph.insertion_point.outputs, request.sizes
-    nodes = [use.node for use in value.uses()]
-    taken = [request.of(v).static_shape for node in nodes for v in node.outputs]
-    return all(node.op_type in _PICKS for node in nodes) and all(
-        shape is not None and math.prod(shape) * sizes[0] == math.prod(sizes) for shape in taken
-    )
-
-
-_PICKS = ("Gather", "Slice", "Split")
-
-
-def _in_steps(request: Request, form: _Merged, x: ir.Value) -> ir.Value:
-    """Write a Transpose of merged axes as several, each of two runs that change places."""
-    (sizes,), order = form.shapes, form.attributes["perm"]
-    assert not isinstance(order, (int, str))
-    require(request.most_dims >= _AROUND)
-    left, right = _swaps(order), _swaps([len(order) - 1 - d for d in reversed(order)])
-    mirrored = [tuple(len(order) - n for n in reversed(swap)) for swap in right]
-    axes = list(range(len(order)))
-    for first, middle, end in left if len(left) <= len(mirrored) else mirrored:
-        parts = [axes[:first], axes[first:middle], axes[middle:end], axes[end:]]
-        kept = [i for i, part in enumerate(parts) if part]
-        perm = [kept.index(i) for i in (0, 2, 1, 3) if i in kept]
-        x = request.reshape(x, _sizes(sizes, [parts[i] for i in kept]))
-        x = request.writer.node("Transpose", [x], request.dtype, perm=perm)
-        axes = [*parts[0], *parts[2], *parts[1], *parts[3]]
-    return x
-
-
-_AROUND = 4  # two runs of axes, and what stands in front of them and behind
-
-
-def _swaps(order: Sequence[int]) -> list[tuple[int, int, int]]:
-    """Return which neighbouring runs change places, so that the axes come into an order.
-
-    >>> _swaps([1, 3, 0, 2, 4])
-    [(0, 1, 2), (1, 3, 4)]
-    """
-    axes, found = list(range(len(order))), []
-    for first, wanted in enumerate(order):
-        middle = axes.index(wanted)
-        if middle != first:
-            end = middle + 1
-            while end < len(axes) and axes[end] == order[first + end - middle]:
-                end += 1
-            found.append((first, middle, end))
-            axes[first:end] = axes[middle:end] + axes[first:middle]
-    return found
-
-
 def _slice(request: Request, shape: tuple[int, ...]) -> _Merged:
     starts, count = request.inputs[1], request.shape(1)
     named = (request.numbers(3) if len(request.inputs) > 3 else None) or range(*count)
@@ -211,6 +158,15 @@ def _expand(request: Request, shape: tuple[int, ...]) -> _Merged:
     return _Merged([_sizes(own, runs)], [request.writer.constant(_sizes(result, runs))])
 
 
+def _matmul(request: Request, shape: tuple[int, ...]) -> _Merged:
+    """Merge the axes of the matrices, if both operands have the same, or one is one matrix."""
+    others = request.shape(1)
+    require(len(shape) > 2, len(others) == 2 or shape[:-2] == others[:-2])
+    lead = math.prod(shape[:-2])
+    second = others if len(others) == 2 else [lead, *others[-2:]]
+    return _Merged([[lead, *shape[-2:]], second])
+
+
 def _tile(request: Request, shape: tuple[int, ...]) -> _Merged:
     counts = request.numbers(1)
     runs = _apart(len(shape), [d for d, n in enumerate(counts) if n != 1])
@@ -236,15 +192,20 @@ def _elementwise(request: Request, _: tuple[int, ...]) -> _Merged:
 
 
 def _last_axis(request: Request, shape: tuple[int, ...]) -> _Merged:
-    """Merge all axes before the last one, along which each row is computed alone.
+    """Merge the axes before the last two, or the last one, along which each row is computed alone.
 
     ONNX Runtime also takes a weight that is another one for each row: that stays.
     """
     attributes = {**request.attributes, "axis": -1}
     require(request.attributes.get("axis", -1) % len(shape) == len(shape) - 1)
+    require(request.writer.version >= _OF_ONE_AXIS)
     weights = [request.shape(i) for i in range(1, len(request.inputs)) if request.has(i)]
     require(all(len(sizes) <= 1 for sizes in weights))
-    return _Merged([[math.prod(shape[:-1]), shape[-1]]], request.inputs[1:], attributes)
+    lead = shape[:-2] if request.most_dims > 2 else shape[:-1]
+    return _Merged([[math.prod(lead), *shape[len(lead) :]]], request.inputs[1:], attributes)
+
+
+_OF_ONE_AXIS = 13  # the first operator set in which Softmax normalizes one axis
 
 
 def _place(request: Request, shape: tuple[int, ...]) -> _Merged:
@@ -292,6 +253,7 @@ MERGES: Mapping[str, _Merge] = {
     "Einsum": _einsum,
     "Expand": _expand,
     "Gather": _gather,
+    "MatMul": _matmul,
     "Slice": _slice,
     "Tile": _tile,
     "Transpose": _transpose,
@@ -299,7 +261,7 @@ MERGES: Mapping[str, _Merge] = {
 """How the axes of an operator are merged."""
 
 
-_MOVES = RESHAPES.union(MERGES)
+_MOVES = RESHAPES.union(MERGES, ["Split"])  # a view reads through a Split
 _MOST = 64  # values that are looked at behind one
 
 

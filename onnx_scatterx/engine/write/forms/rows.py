@@ -9,6 +9,7 @@
     GatherND(x, [[0, 1], [0, 2]])   =   Reshape(x[0:1, 1:3], [2])           i is a box, row by row
     Gather(x, i, axis=a)            =   GatherElements(x, Expand(i, shape of the result), axis=a)
     GatherElements(x, i, axis=a)    =   Gather(Reshape(x, [-1]), i * stride of a + offsets)
+    GatherElements(x, [i, i])       =   Gather(Reshape(x, [2, -1]), i + offsets, axis=1)
 
 They hold if the sizes are known numbers; the first two also for the other gathers and scatters.
 That of a box holds if no row is empty: else GatherND checks no index.
@@ -172,6 +173,29 @@ def elements_of_rows(request: Request) -> ir.Value:
     if any(shape[d] != 1 for d in others):
         i = w.node("Expand", [i, w.constant(list(request.sizes))], dtype)
     return w.node("GatherElements", [request.inputs[0], i], request.dtype, axis=axis)
+
+
+def listed_elements(request: Request) -> ir.Value:
+    """Take elements at constant indices from rows: those first axes, along which all are alike."""
+    shape, dims, indices = request.shape(0), request.shape(1), _constant_indices(request)
+    axis, w = request.axis(len(shape)), request.writer
+    require(0 not in (*shape, *dims), request.takes("Gather"), request.kind != ir.DataType.STRING)
+    indices = np.where(indices < 0, indices + shape[axis], indices)
+    require((indices >= 0).all(), (indices < shape[axis]).all())
+    first = 0
+    while first < axis and shape[first] == dims[first] and (indices == indices[:1]).all():
+        first, indices = first + 1, indices[0]
+    strides = [math.prod(shape[d + 1 :]) for d in range(len(shape))]
+    places = np.indices(indices.shape, sparse=True)
+    at = sum(
+        (indices if d == axis else places[d - first]) * strides[d] for d in range(first, len(shape))
+    )
+    at = np.broadcast_to(at, indices.shape).ravel()
+    require(len(at) <= _MOST, math.prod(shape[first:]) < 1 << 31)
+    lead = [math.prod(shape[:first])] if first else []
+    x = request.reshape(request.input(0), [*lead, math.prod(shape[first:])])
+    x = w.node("Gather", [x, w.constant(at, _INT64)], request.dtype, axis=len(lead))
+    return request.reshape(x, request.sizes)
 
 
 def flat_elements(request: Request) -> ir.Value:

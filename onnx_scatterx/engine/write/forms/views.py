@@ -17,6 +17,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import require, required
+from onnx_scatterx.engine.write.forms.merged import RESHAPES
 from onnx_scatterx.engine.write.forms.request import Request
 from onnx_scatterx.operators import described
 
@@ -75,7 +76,7 @@ def view(request: Request) -> ir.Value:
     """Write the result as a Transpose of a Reshape of a Slice of a tensor of fewer dims."""
     most, w, result = request.most_dims, request.writer, request.sizes
     require(
-        len(result) <= most,
+        len(result) <= most or (request.op in RESHAPES and sum(n != 1 for n in result) <= most),
         0 not in result,
         request.kind,
         request.op
