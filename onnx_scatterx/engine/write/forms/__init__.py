@@ -81,7 +81,13 @@ FORMS: dict[str, Forms] = {
     "Einsum": _forms(
         2,
         attributes=["equation"],
-        last=[einsums.moved, einsums.in_fewer_letters, einsums.as_product, einsums.by_matmul],
+        last=[
+            einsums.moved,
+            einsums.in_fewer_letters,
+            einsums.as_product,
+            einsums.by_mul,
+            einsums.by_matmul,
+        ],
     ),
     "Equal": _forms(
         2,

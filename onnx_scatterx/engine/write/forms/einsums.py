@@ -4,6 +4,7 @@
     Einsum("byhwc,hkc->byhwk")(a, b)  =   Reshape(Einsum("bhwc,hkc->bhwk")(Reshape(a), b))
     Einsum("nchw,ncij->nhwij")(a, b)  =   Reshape(Einsum("bij,bjk->bik")(Transpose(a), Reshape(b)))
     Einsum("nchw,ncij->nhwij")(a, b)  =   Reshape(MatMul(Transpose(Reshape(a)), Reshape(b)))
+    Einsum("bi,bj->bij")(a, b)        =   Reshape(a) * Reshape(b)                 of integers
 
 They hold if all sizes are known numbers, none of which is 0, and if no operand has a letter twice.
 ONNX Runtime computes an Einsum of two operands as a product of matrices. In its rows and columns
@@ -129,15 +130,15 @@ class Equation(NamedTuple):
 
 
 def equation_of(request: Request) -> Equation:
-    """Return the equation of an Einsum; a diagonal, and what stands for any dims, is not read."""
-    text = request.attributes.get("equation", "")
-    left, arrow, right = "".join(str(text).split()).partition("->")
+    """Return the equation of an Einsum, with letters for its dots; a diagonal is not read."""
+    shapes = [request.shape(i) for i in range(len(request.inputs))]
+    text = _without_dots("".join(str(request.attributes.get("equation", "")).split()), shapes)
+    left, arrow, right = text.partition("->")
     operands, result = left.split(","), right
     if not arrow:
         once = [letter for letter in sorted({*left} - {","}) if left.count(letter) == 1]
         require("".join(once).islower() or not once)  # else their order is a convention
         result = "".join(once)
-    shapes = [request.shape(i) for i in range(len(request.inputs))]
     require(len(operands) == len(shapes), not any(0 in shape for shape in shapes))
     require({*result} <= {*"".join(operands)} <= {*_LETTERS})
     require(all(len({*letters}) == len(letters) for letters in (*operands, result)))
@@ -146,6 +147,27 @@ def equation_of(request: Request) -> Equation:
     dims = (pair for own in zip(operands, shapes, strict=True) for pair in zip(*own, strict=True))
     require(all(n in (1, found.size(letter)) for letter, n in dims))
     return found
+
+
+def _without_dots(text: str, shapes: Sequence[tuple[int, ...]]) -> str:
+    """Return an equation with letters for the dims that dots stand for, aligned at the last one."""
+    if "..." not in text:
+        return text
+    left, arrow, right = text.partition("->")
+    operands = left.split(",")
+    require(arrow, len(operands) == len(shapes))
+    counts = [
+        len(shape) - len(operand.replace("...", "")) if "..." in operand else 0
+        for operand, shape in zip(operands, shapes, strict=True)
+    ]
+    require(min(counts) >= 0, right.count("...") == 1)
+    free = [letter for letter in _LETTERS if letter not in text][: max(counts)]
+    require(len(free) == max(counts))
+    named = [
+        operand.replace("...", "".join(free[len(free) - count :]))
+        for operand, count in zip(operands, counts, strict=True)
+    ]
+    return f"{','.join(named)}->{right.replace('...', ''.join(free))}"
 
 
 def only_moves(equation: str) -> bool:
@@ -211,6 +233,19 @@ def as_product(request: Request) -> ir.Value:
     inputs = [_arranged(request, found, i, names[i], one.shapes[i]) for i in range(2)]
     y = request.writer.spelled_node("Einsum", inputs, request.dtype, equation=one.text)
     return _as_result(request, y, found, sides)
+
+
+def by_mul(request: Request) -> ir.Value:
+    """Write the products of integers that are not summed by a Mul."""
+    found = equation_of(request)
+    require(len(found.operands) == 2, not request.kind.is_floating_point())
+    require({*found.letters} == {*found.result})
+    inputs = []
+    for i, own in enumerate(found.operands):
+        order = "".join(letter for letter in found.result if letter in own)
+        shape = [found.extent(i, letter) for letter in found.result]
+        inputs.append(_arranged(request, found, i, order, shape))
+    return request.writer.node("Mul", inputs, request.dtype)
 
 
 def by_matmul(request: Request) -> ir.Value:
