@@ -19,6 +19,8 @@ CASES = [
     ("opencv", _LONGER, 'y = ScatterElements <axis = 1, reduction = "mul"> (x, i, u)', ["Concat"]),
     ("opencv", "(int64[5] x) => (int64[5] y)", "y = Clip (x, low)", ["Greater", "Where"]),
     ("opencv", "(int64[5] x) => (int64[5] y)", "y = Clip (x, low, high)", []),
+    ("opencv", "(int64[5] x) => (int64[5] y)", "y = Abs (x)", ["Less", "Where"]),
+    ("opencv", "(int64[5] x) => (int64[5] y)", "y = Sign (x)", ["Less", "Where"]),
     ("mnn", _CHOSEN.format("2, 1"), "y = Where (c, x, u)", ["Expand"]),
     ("mnn", _CHOSEN.format("3"), "y = Where (c, x, u)", ["Expand"]),
     ("mnn", _CHOSEN.format("2, 3"), "y = Where (c, x, u)", []),

@@ -7,7 +7,7 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.engine.write.forms.einsums import Equation
+from onnx_scatterx.engine.write.forms.equations import Equation
 from tests.helpers.pair import open_session
 from tests.helpers.support import parse
 
