@@ -81,10 +81,10 @@ FORMS: dict[str, Forms] = {
     ),
     "Einsum": _forms(
         2,
-        einsums.lettered,
         attributes=["equation"],
         last=[
             einsums.moved,
+            einsums.lettered,
             einsums.in_fewer_letters,
             einsums.as_product,
             einsums.by_mul,
