@@ -62,3 +62,14 @@ def test_a_scatter_that_would_be_misread(target: str, removed: bool) -> None:
     rng = np.random.default_rng(0)
     x, u = (rng.standard_normal(shape).astype(np.float32) for shape in ((40, 8), (500, 8)))
     assert_same(model, result.model, [{"x": x, "i": rng.integers(-40, 40, (500, 1)), "u": u}])
+
+
+def test_a_conv_of_a_constant_is_computed() -> None:
+    """OpenCV refuses it, and what follows goes with it."""
+    model = parse(f"""{HEAD} g (float[1, 2, 2, 2] z) => (float[1, 2, 2, 2] y)
+        <float[1, 1, 2, 2] x = {{1, 2, 3, 4}}, float[2, 1, 1, 1] w = {{0.5, -3}}> {{
+            a = Conv (x, w)  b = Relu (a)  y = Add (b, z) }}""")
+    result = onnx_scatterx.optimize(model, target="opencv")
+    assert [node.op_type for node in result.model.graph.node] == ["Add"]
+    assert not result.report.violations
+    assert_same(model, result.model, [{"z": np.ones((1, 2, 2, 2), np.float32)}])
