@@ -64,11 +64,12 @@ def test_a_scatter_that_would_be_misread(target: str, removed: bool) -> None:
     assert_same(model, result.model, [{"x": x, "i": rng.integers(-40, 40, (500, 1)), "u": u}])
 
 
-def test_a_conv_of_a_constant_is_computed() -> None:
-    """OpenCV refuses it, and what follows goes with it."""
+@pytest.mark.parametrize("first", ["", "n = Neg (x)  r = Relu (n)"])
+def test_a_conv_of_a_constant_is_computed(first: str) -> None:
+    """OpenCV refuses it, also of one that it folds, and what follows goes with it."""
     model = parse(f"""{HEAD} g (float[1, 2, 2, 2] z) => (float[1, 2, 2, 2] y)
         <float[1, 1, 2, 2] x = {{1, 2, 3, 4}}, float[2, 1, 1, 1] w = {{0.5, -3}}> {{
-            a = Conv (x, w)  b = Relu (a)  y = Add (b, z) }}""")
+            {first}  a = Conv ({"r" if first else "x"}, w)  b = Relu (a)  y = Add (b, z) }}""")
     result = onnx_scatterx.optimize(model, target="opencv")
     assert [node.op_type for node in result.model.graph.node] == ["Add"]
     assert not result.report.violations
