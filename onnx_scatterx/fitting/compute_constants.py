@@ -187,7 +187,9 @@ class _Chains:
         nodes = {n: None for n in plain if self._taken_out.computes_constant(n)}
 
         def is_refused(node: ir.Node) -> bool:
-            return any(objections_to(use_of(node, scope.of, self._overridable, scope), target))
+            use = use_of(node, scope.of, self._overridable, scope)
+            folded = replace(use, is_constant=[True] * len(use.inputs))  # by the compiler itself
+            return any(any(objections_to(one, target)) for one in (use, folded))
 
         refused = {node for node in nodes if within_limits(partial(is_refused, node))}
         for reader in (n for n in graph if n in live and n not in nodes):

@@ -47,6 +47,10 @@ class RefusedUse:
     """Whether a ScatterElements has more indices than data along its axis."""
     from_end: bool | None = None
     """Whether the attribute ``axis`` is negative."""
+    dots: bool | None = None
+    """Whether the equation of an Einsum has dots for any dims."""
+    turned: bool | None = None
+    """Whether the result of an Einsum has a column, of its second operand, before a row."""
     absent: frozenset[str] | None = None
     """Inputs and attributes that are absent, by the names in ONNX's schema."""
     constant: frozenset[str] | None = None
@@ -99,6 +103,8 @@ class RefusedUse:
         words += ["of uneven pads"] if self.uneven else []
         words += ["to a shape with 0"] if self.zeros else []
         words += ["of an axis counted from the end"] if self.from_end else []
+        words += ["with dots"] if self.dots else []
+        words += ["with columns before rows"] if self.turned else []
         words += ["with more indices than data"] if self.longer else []
         words += ["from the last element"] if self.last else []
         return ", ".join(words)

@@ -19,6 +19,8 @@ CASES = [
     ("opencv", _LONGER, 'y = ScatterElements <axis = 1, reduction = "mul"> (x, i, u)', ["Concat"]),
     ("opencv", "(int64[5] x) => (int64[5] y)", "y = Clip (x, low)", ["Greater", "Where"]),
     ("opencv", "(int64[5] x) => (int64[5] y)", "y = Clip (x, low, high)", []),
+    ("opencv", "(int64[5] x) => (int64[5] y)", "y = Abs (x)", ["Less", "Where"]),
+    ("opencv", "(int64[5] x) => (int64[5] y)", "y = Sign (x)", ["Less", "Where"]),
     ("mnn", _CHOSEN.format("2, 1"), "y = Where (c, x, u)", ["Expand"]),
     ("mnn", _CHOSEN.format("3"), "y = Where (c, x, u)", ["Expand"]),
     ("mnn", _CHOSEN.format("2, 3"), "y = Where (c, x, u)", []),
@@ -60,3 +62,15 @@ def test_a_scatter_that_would_be_misread(target: str, removed: bool) -> None:
     rng = np.random.default_rng(0)
     x, u = (rng.standard_normal(shape).astype(np.float32) for shape in ((40, 8), (500, 8)))
     assert_same(model, result.model, [{"x": x, "i": rng.integers(-40, 40, (500, 1)), "u": u}])
+
+
+@pytest.mark.parametrize("first", ["", "n = Neg (x)  r = Relu (n)"])
+def test_a_conv_of_a_constant_is_computed(first: str) -> None:
+    """OpenCV refuses it, also of one that it folds, and what follows goes with it."""
+    model = parse(f"""{HEAD} g (float[1, 2, 2, 2] z) => (float[1, 2, 2, 2] y)
+        <float[1, 1, 2, 2] x = {{1, 2, 3, 4}}, float[2, 1, 1, 1] w = {{0.5, -3}}> {{
+            {first}  a = Conv ({"r" if first else "x"}, w)  b = Relu (a)  y = Add (b, z) }}""")
+    result = onnx_scatterx.optimize(model, target="opencv")
+    assert [node.op_type for node in result.model.graph.node] == ["Add"]
+    assert not result.report.violations
+    assert_same(model, result.model, [{"z": np.ones((1, 2, 2, 2), np.float32)}])

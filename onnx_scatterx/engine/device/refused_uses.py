@@ -115,6 +115,20 @@ def _counts_from_end(use: Use, wanted: bool) -> bool:
     return wanted == (int(_given(use, "axis") or 0) < 0)
 
 
+def _has_dots(use: Use, wanted: bool) -> bool:
+    return wanted == ("..." in str(use.attributes.get("equation", "")))
+
+
+def _is_turned(use: Use, wanted: bool) -> bool:
+    left, _, right = str(use.attributes.get("equation", "")).partition("->")
+    operands = [{*operand} for operand in left.split(",")]
+    own = [
+        [right.index(c) for c in mine if c.isalpha() and c in right and c not in other]
+        for mine, other in zip(operands, reversed(operands), strict=True)
+    ]
+    return wanted == (len(own) == 2 and all(own) and min(own[1]) < max(own[0]))
+
+
 def _lacks(use: Use, names: frozenset[str]) -> bool:
     known = onnx.defs.get_schema(use.op_type).attributes if onnx.defs.has(use.op_type) else {}
     is_lacked = any(name in known and name not in use.attributes for name in names)
@@ -168,6 +182,8 @@ _FACTS: dict[str, Callable[[Use, Any], bool]] = {
     "uneven": _is_uneven,
     "longer": _is_longer,
     "from_end": _counts_from_end,
+    "dots": _has_dots,
+    "turned": _is_turned,
     "absent": _lacks,
     "constant": _has_constant,
     "computed": _has_computed,

@@ -222,13 +222,14 @@ class Job:
     def wider(self) -> Sequence[Target]:
         """Targets whose nodes may replace kept scatters that ``target`` refuses.
 
-        First its host. If the target misreads scatters, a kept one makes the results wrong, so that
-        dense forms are allowed for it.
+        First its host. If a compiler that reads the file itself misreads scatters, a kept one makes
+        the results wrong, so that dense forms are allowed for it.
         """
         target = self.settings.target
         host = target.with_host()
         found = [] if host is target else [host]
-        if target.dense_limit is None and not SCATTERS.isdisjoint(target.misread):
+        misreads = not target.onnxruntime and not SCATTERS.isdisjoint(target.misread)
+        if misreads and target.dense_limit is None:
             found.append(replace(target, dense_limit=_LAST_LIMIT))
         return found
 

@@ -96,6 +96,25 @@ def test_an_axis_from_the_end(axis: int | None, refused: bool) -> None:
     assert list(use.objections(target)) == told
 
 
+@pytest.mark.parametrize(
+    ("fact", "equation", "refused"),
+    [
+        ("turned", "bij,bjk->bki", True),
+        ("turned", "bij, bjk -> bik", False),
+        ("turned", "...nd,...ng->...gd", True),
+        ("turned", "ij->ji", False),
+        ("turned", "bi,bi->b", False),
+        ("turned", "ij,jk", False),
+        ("dots", "...d,dk->...k", True),
+        ("dots", "bd,dk->bk", False),
+    ],
+)
+def test_an_equation_of_a_refused_use(fact: str, equation: str, refused: bool) -> None:
+    target = target_of(f"standard, limits.Einsum.refused = [{{{fact} = true}}]")
+    use = Use("Einsum", [tensor(2, 3, 4)], [tensor(2, 3)], {"equation": equation})
+    assert len([*use.objections(target)]) == refused
+
+
 def test_an_attribute_that_is_absent() -> None:
     target = target_of('standard, limits.Transpose.refused = [{absent = ["perm"]}]')
     uses = [Use("Transpose", [tensor(2)], [tensor(2)], given) for given in ({}, {"perm": [0]})]

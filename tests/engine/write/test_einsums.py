@@ -7,7 +7,7 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.engine.write.forms.einsums import Equation
+from onnx_scatterx.engine.write.forms.equations import Equation
 from tests.helpers.pair import open_session
 from tests.helpers.support import parse
 
@@ -112,7 +112,8 @@ def test_drawn_equations(seed: int) -> None:
     if sums and kind != "float":
         return
     result = onnx_scatterx.optimize(model, target=LACKS, last_bits=True)
-    assert operators(result.model) <= {"MatMul", "ReduceSum", "Reshape", "Transpose"}
+    others = {"Mul"} if kind != "float" else set()
+    assert operators(result.model) <= {"MatMul", "ReduceSum", "Reshape", "Transpose", *others}
     assert result.report.violations == ()
     assert result.report.defined == (("y",) if kind == "float" else ())
     compared(model, result.model, feed, exact=kind != "float")
@@ -120,6 +121,54 @@ def test_drawn_equations(seed: int) -> None:
         exact = onnx_scatterx.optimize(model, target=PRODUCTS)
         assert (exact.report.violations, exact.report.defined) == ((), ())
         compared(model, exact.model, feed, exact=True)
+
+
+TURNED = "standard, limits.Einsum.refused = [{turned = true}, {dots = true}]"
+
+
+@pytest.mark.parametrize(
+    ("equation", "shapes"),
+    [
+        ("...nd,...ng->...gd", [[2, 25, 16], [2, 25, 8]]),
+        ("...nd,...ng->...gd", [[3, 2, 5, 17], [3, 2, 5, 9]]),
+        ("...d,dk->...k", [[2, 4, 5], [5, 6]]),
+        ("dk,...d->k...", [[5, 6], [2, 4, 5]]),
+        ("bij,bjk->bki", [[2, 40, 33], [2, 33, 50]]),
+        ("bij,bkj->bki", [[1, 4, 33], [1, 70, 33]]),
+        ("...qhd,...khd->...khq", [[1, 3, 7, 2, 8], [1, 3, 9, 2, 8]]),
+        ("i...,j...->j...i", [[4, 2, 3], [5, 2, 3]]),
+        ("...ij,...jk->...ki", [[1, 1], [1, 1]]),
+    ],
+)
+def test_dots_and_columns_before_rows(equation: str, shapes: list[list[int]]) -> None:
+    """They become letters, and columns behind rows, by the same sums."""
+    model = model_of(equation, shapes)
+    result = onnx_scatterx.optimize(model, target=TURNED)
+    assert (result.report.violations, result.report.defined) == ((), ())
+    (node,) = [node for node in result.model.graph.node if node.op_type == "Einsum"]
+    assert "." not in node.attribute[0].s.decode()
+    for seed in range(4):
+        compared(model, result.model, values(shapes, "float", seed), exact=True)
+
+
+@pytest.mark.parametrize(
+    ("equation", "shapes"),
+    [
+        ("blq,blk->blqk", [[2, 3, 4], [2, 3, 5]]),
+        ("blq,bhlk->bhlqk", [[2, 3, 4], [1, 2, 3, 5]]),
+        ("qi,bj->jibq", [[3, 1], [2, 5]]),
+        ("...i,...j->j...i", [[3, 4], [1, 5]]),
+        ("i,i->i", [[7], [1]]),
+    ],
+)
+@pytest.mark.parametrize("kind", ["int32", "int64", "float"])
+def test_products_that_are_not_summed(equation: str, shapes: list[list[int]], kind: str) -> None:
+    """The product of floats could be a zero of another sign."""
+    model = model_of(equation, shapes, kind)
+    result = onnx_scatterx.optimize(model, target="standard, avoid = ['Einsum', 'MatMul']")
+    assert ("Mul" in operators(result.model)) == (kind != "float")
+    for seed in range(1, 3):
+        compared(model, result.model, values(shapes, kind, seed), exact=True)
 
 
 @pytest.mark.parametrize(
@@ -131,12 +180,12 @@ def test_drawn_equations(seed: int) -> None:
         ("ij->i", [2, 3], {"Einsum"}),
         ("ij->i", [2, 1], {"Einsum"}),
         ("ii->i", [3, 3], {"Einsum"}),
-        ("...i->i...", [2, 3], {"Einsum"}),
+        ("...i->i...", [2, 3], {"Transpose"}),
         ("ij->ji", [0, 3], {"Einsum"}),
     ],
 )
 def test_one_operand(equation: str, shape: list[int], written: set[str]) -> None:
-    """A sum of floats, a diagonal, any dims and no elements are left as they are."""
+    """A sum of floats, a diagonal and no elements are left as they are."""
     model = model_of(equation, [shape])
     near = onnx_scatterx.optimize(model, target=LACKS, last_bits=True)
     assert ("Einsum" in operators(near.model)) == ("Einsum" in written and equation != "ij->i")

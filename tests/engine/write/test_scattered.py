@@ -1,4 +1,4 @@
-"""Scatters of elements for a target of axes from the front, and of no more indices than data."""
+"""Scatters of elements for a target that wants axes from the front, and few indices."""
 
 import numpy as np
 import onnx

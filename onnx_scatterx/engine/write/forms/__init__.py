@@ -71,7 +71,7 @@ def _forms(
 _REDUCES = ("axes", "keepdims", "noop_with_empty_axes")
 
 FORMS: dict[str, Forms] = {
-    "Abs": _forms(1, arithmetic.magnitude),
+    "Abs": _forms(1, last=[arithmetic.absolute]),
     **dict.fromkeys(("And", "Or"), _forms(2, arithmetic.on_numbers)),
     "Clip": _forms(3, last=[extremes.by_bounds]),
     "CumSum": _forms(
@@ -83,7 +83,14 @@ FORMS: dict[str, Forms] = {
     "Einsum": _forms(
         2,
         attributes=["equation"],
-        last=[einsums.moved, einsums.in_fewer_letters, einsums.as_product, einsums.by_matmul],
+        last=[
+            einsums.moved,
+            einsums.lettered,
+            einsums.in_fewer_letters,
+            einsums.as_product,
+            einsums.by_mul,
+            einsums.by_matmul,
+        ],
     ),
     "Equal": _forms(
         2,
@@ -151,7 +158,7 @@ FORMS: dict[str, Forms] = {
         attributes=("axis", "reduction"),
     ),
     "ScatterND": _forms(3, rows.from_start, attributes=("reduction",)),
-    "Sign": _forms(1, arithmetic.sign),
+    "Sign": _forms(1, last=[arithmetic.sign]),
     "Slice": _forms(5, movement.strided_slice, last=[movement.listed_slice]),
     **dict.fromkeys(("Squeeze", "Unsqueeze"), _forms(2, movement.reshape, attributes=("axes",))),
     "Where": _forms(3, masks.chosen, movement.expanded_where, last=[extremes.on_numbers]),

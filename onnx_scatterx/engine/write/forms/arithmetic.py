@@ -10,12 +10,8 @@ Mod(a, b)                =   r                                      if a is not 
                              r = a                                  if -b <= a < b
                          =   Mod(Mod(a, b) + b, b)                  with the remainder of C
 
-Of integers:
-
-Neg(a)          =   0 - a
-Abs(a)          =   Where(a < 0, 0 - a, a)
-Sign(a)         =   Cast(a > 0) - Cast(a < 0)
-
+Abs(a)          =   Where(a < 0, 0 - a, a)                          of integers
+Sign(a)         =   Where(a < 0, -1, Where(0 < a, 1, 0))            of integers
 Not(a)          =   Equal(a, False)
 And(a, b)       =   Mul, and Or(a, b) = Max or Add, of the numbers 0 and 1
 """
@@ -193,22 +189,22 @@ def negative(request: Request) -> ir.Value:
     return w.node("Sub", [w.constant(np.zeros((), dtype.numpy()), dtype), request.inputs[0]], dtype)
 
 
-def magnitude(request: Request) -> ir.Value:
-    """Choose an integer or its negative; the smallest one of all is its own negative."""
+def absolute(request: Request) -> ir.Value:
+    """Subtract an integer from 0 if it is negative: the least one stays as it is, in Abs, too."""
     dtype, w, x = request.kind, request.writer, request.input(0)
-    require(dtype in _INTEGERS, request.takes("Sub"), request.takes("Where"))
+    require(dtype in _INTEGERS)
     zero = w.constant(np.zeros((), dtype.numpy()), dtype)
     below = w.node("Less", [x, zero], _BOOL)
     return w.node("Where", [below, w.node("Sub", [zero, x], dtype), x], dtype)
 
 
 def sign(request: Request) -> ir.Value:
-    """Subtract whether an integer is below 0 from whether it is above."""
+    """Choose among -1, 0 and 1."""
     dtype, w, x = request.kind, request.writer, request.input(0)
-    require(dtype in _INTEGERS, request.takes("Sub"), request.takes("Cast"))
-    zero = w.constant(np.zeros((), dtype.numpy()), dtype)
-    found = [w.node(op, [x, zero], _BOOL) for op in ("Greater", "Less")]
-    return w.node("Sub", [w.cast(each, _BOOL, dtype) for each in found], dtype)
+    require(dtype in _INTEGERS)
+    below, zero, above = (w.constant(np.array(n, dtype.numpy()), dtype) for n in (-1, 0, 1))
+    y = w.node("Where", [w.node("Less", [zero, x], _BOOL), above, zero], dtype)
+    return w.node("Where", [w.node("Less", [x, zero], _BOOL), below, y], dtype)
 
 
 _BOOL = ir.DataType.BOOL

@@ -20,7 +20,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import Scope, require, required
-from onnx_scatterx.engine.write.forms.einsums import equation_of
+from onnx_scatterx.engine.write.forms.equations import equation_of
 from onnx_scatterx.engine.write.forms.request import Request
 from onnx_scatterx.engine.write.forms.steps import in_steps, is_picked
 from onnx_scatterx.operators import OPERATORS, Kinds, Rows, described, those
