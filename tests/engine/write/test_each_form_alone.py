@@ -59,13 +59,6 @@ TABLES = [
 
 
 EXTREMES = [
-    ("int64", "Abs (r)", "Less Sub Where", True),
-    ("int32", "Abs (j)", "Less Sub Where", True),
-    ("float", "Abs (x)", "Less Sub Where", False),
-    ("int64", "Sign (r)", "Greater Less Sub Cast", True),
-    ("int32", "Sign (j)", "Greater Less Sub Cast", True),
-    ("float", "Sign (x)", "Greater Less Sub Cast", False),
-    ("uint8", "Sign (Cast <to = 2> (m))", "Greater Less Sub Cast", False),
     ("int64", "Max (r, m)", "Greater Where", True),
     ("int64", "Min (r, m)", "Less Where", True),
     ("int32", "Max (j, Cast <to = 6> (m))", "Greater Where Cast", True),
