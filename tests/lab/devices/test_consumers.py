@@ -158,7 +158,8 @@ def fake_tflite(
 
         def allocate_tensors(self) -> None: ...
         def get_input_details(self) -> object:
-            return [{"index": n, "dtype": np.float32} for n in (7, 3)]
+            names = {3: "serving_default_renamed:0", 7: "v_x"}
+            return [{"index": n, "name": names[n], "dtype": np.float32} for n in names]
 
         def set_tensor(self, index: int, array: np.ndarray) -> None:
             self.tensors[index] = array

@@ -106,11 +106,13 @@ def _run_unnamed(
 ) -> Mapping[str, np.ndarray]:
     """Run a file without a signature, as onnx2tf writes one for a Conv of several groups.
 
-    Its inputs and outputs have the order of the model's.
+    Its inputs have the model's names, in another order; its outputs have the model's order.
     """
     interpreter.allocate_tensors()
-    for detail, array in zip(interpreter.get_input_details(), arrays.values(), strict=True):
-        interpreter.set_tensor(detail["index"], array.astype(detail["dtype"]))
+    by_name = {key: array for names, array in arrays.items() for key in reversed(names)}
+    for detail in interpreter.get_input_details():
+        name = detail["name"].removeprefix("serving_default_").partition(":")[0]
+        interpreter.set_tensor(detail["index"], by_name[name].astype(detail["dtype"]))
     interpreter.invoke()
     places = [detail["index"] for detail in interpreter.get_output_details()]
     return dict(zip(outputs, map(interpreter.get_tensor, places), strict=True))
