@@ -12,7 +12,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,8 @@ import numpy as np
 
 from onnx_scatterx.lab.devices.adapter import Adapter, Answer, captured
 
-_BEFORE = "v_"  # TensorFlow refuses names that begin with a slash
+_BEFORE = "v_"  # TensorFlow refuses names of values and nodes that begin with a slash
+_FILE = "network/model_float32.tflite"
 _IMAGES = "calibration_image_sample_data_20x128x128x3_float32.npy"
 
 
@@ -61,19 +62,20 @@ class TFLite(Adapter):
                         non_verbose=True,
                     )
                 except (Exception, SystemExit) as error:
-                    return _refusal(error, printed(), {node.name for node in copy.graph.node})
+                    return _refusal(
+                        error, printed(), {node.name for node in copy.graph.node if node.name}
+                    )
             if not (any(network.onnx_output_layouts.values()) or _differ(network.outputs, shapes)):
                 break  # no channels are at the end
         if len(network.output_names) != len(shapes):
             return Answer("refused", message="it removes a constant output")
-        runner = Interpreter("network/model_float32.tflite").get_signature_runner()
-        details, arrays = runner.get_input_details(), {}
         names = [value.name for value in copy.graph.input if value.name in fed]
-        for name, key in zip(names, network.input_names, strict=True):
-            # An input that is also an output has the name of the output in `input_names`.
-            key = name if name in details else key
-            arrays[key] = fed[name].astype(details[key]["dtype"])
-        results = runner(**arrays)
+        run = _run if Interpreter(_FILE).get_signature_list() else _run_unnamed
+        results = run(
+            Interpreter(_FILE),
+            {(name, key): fed[name] for name, key in zip(names, network.input_names, strict=True)},
+            network.output_names,
+        )
         outputs = zip(shapes.items(), network.output_names, strict=True)
         return Answer(
             "taken",
@@ -84,6 +86,36 @@ class TFLite(Adapter):
                 for (name, shape), key in outputs
             },
         )
+
+
+def _run(
+    interpreter: Any, arrays: Mapping[tuple[str, str], np.ndarray], outputs: Sequence[str]
+) -> Mapping[str, np.ndarray]:
+    """Run the signature of a file; each input has two names, and the first that it knows is taken.
+
+    An input that is also an output has the name of the output in onnx2tf's list.
+    """
+    runner = interpreter.get_signature_runner()
+    details = runner.get_input_details()
+    keys = {name if name in details else key: array for (name, key), array in arrays.items()}
+    return runner(**{key: array.astype(details[key]["dtype"]) for key, array in keys.items()})  # type: ignore[no-any-return]
+
+
+def _run_unnamed(
+    interpreter: Any, arrays: Mapping[tuple[str, str], np.ndarray], outputs: Sequence[str]
+) -> Mapping[str, np.ndarray]:
+    """Run a file without a signature, as onnx2tf writes one for a Conv of several groups.
+
+    Its inputs have the model's names, in another order; its outputs have the model's order.
+    """
+    interpreter.allocate_tensors()
+    by_name = {key: array for names, array in arrays.items() for key in reversed(names)}
+    for detail in interpreter.get_input_details():
+        name = detail["name"].removeprefix("serving_default_").partition(":")[0]
+        interpreter.set_tensor(detail["index"], by_name[name].astype(detail["dtype"]))
+    interpreter.invoke()
+    places = [detail["index"] for detail in interpreter.get_output_details()]
+    return dict(zip(outputs, map(interpreter.get_tensor, places), strict=True))
 
 
 def _prepared(
@@ -98,7 +130,7 @@ def _prepared(
     import onnx.compose
     from onnx.helper import make_node, make_tensor_value_info
 
-    copy = onnx.compose.add_prefix(model, _BEFORE, rename_nodes=False, rename_functions=False)
+    copy = onnx.compose.add_prefix(model, _BEFORE, rename_functions=False)
     for value in copy.graph.input:
         if value.name in feeds:
             dims = value.type.tensor_type.shape.dim
@@ -132,7 +164,8 @@ def _refusal(error: BaseException, printed: str, names: set[str]) -> Answer:
     if isinstance(error, SystemExit) and said:  # the reason is only printed
         message = said[0]
     nodes = [getattr(error, "onnx_op_name", ""), *re.findall(r"onnx_op_name: (\S+)", printed)]
-    return Answer("refused", message=message, node=next((n for n in nodes if n and n in names), ""))
+    node = next((n for n in nodes if n in names), "")
+    return Answer("refused", message=message, node=node.removeprefix(_BEFORE))
 
 
 adapter = TFLite()
