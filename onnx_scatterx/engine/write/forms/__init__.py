@@ -99,7 +99,13 @@ FORMS: dict[str, Forms] = {
         attributes=["axis"],
         last=[rows.elements_of_rows],
     ),
-    "GatherElements": _forms(2, rows.from_start, attributes=["axis"], last=[rows.flat_elements]),
+    "GatherElements": _forms(
+        2,
+        rows.from_start,
+        rows.gathered_line,
+        attributes=["axis"],
+        last=[rows.flat_elements],
+    ),
     "GatherND": _forms(
         2,
         rows.gathered_box,
