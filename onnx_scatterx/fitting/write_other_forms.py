@@ -33,6 +33,7 @@ from onnx_scatterx.engine.write import (
 )
 from onnx_scatterx.fitting.fold_sizes import FoldSizes, fold_sizes
 from onnx_scatterx.graphs import remove_dead, replace_uses
+from onnx_scatterx.targets import Target
 
 _FLOATS = {t for t in ir.DataType if t.is_floating_point()}
 _CANNOT = (ArithmeticError, LookupError, TypeError, ValueError)  # of a node that cannot run
@@ -56,12 +57,12 @@ def write_other_forms(job: Job) -> bool:
     modified, zeros, defined = _list_positions(job), list[str](), list[str]()
     if not (target.is_limited or target.static_only) or _writes_nothing(job):
         return modified
-    written, promised = _in_graphs(job, zeros, defined)
+    written, promised = _in_graphs(job, target, zeros, defined)
     if promised:  # it is a constant of the model now, so more may be known
         job.analyses.read_again()
         if FoldSizes.applies(job.settings) and job.is_chosen(FoldSizes.name):
             fold_sizes(job)
-        _in_graphs(job, zeros, defined)
+        _in_graphs(job, target, zeros, defined)
     modified |= written
     there = job.lowered
     job.lowered = there._replace(
@@ -71,12 +72,12 @@ def write_other_forms(job: Job) -> bool:
     return modified
 
 
-def _in_graphs(job: Job, zeros: list[str], defined: list[str]) -> tuple[bool, bool]:
+def _in_graphs(job: Job, target: Target, zeros: list[str], defined: list[str]) -> tuple[bool, bool]:
     """Write other forms in all graphs; return whether any was written, and whether a constant was.
 
     The second is False without promises: then all that follows from constants was known before.
     """
-    target, modified, promised = job.settings.target, False, False
+    modified, promised = False, False
     try:
         with budget().share(1 / 4):
             known = job.analyses.promised.current()
