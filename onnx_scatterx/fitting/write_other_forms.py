@@ -6,6 +6,9 @@
     before   Reshape(Transpose(Reshape(x)))      with 6 dims between, for one that takes 5
     after    Reshape(Transpose(Reshape(x)))      with axes merged that move together
 
+If a promise makes a result constant, what follows from this constant is folded, and the forms are
+written once more.
+
 The forms are those that are used for scatters (``engine.write.forms``): they compute the same bits.
 For any target, a NonZero that lists all positions is written in fewer nodes (``listed_positions``).
 """
@@ -28,6 +31,7 @@ from onnx_scatterx.engine.write import (
     instead_of,
     only_moves,
 )
+from onnx_scatterx.fitting.fold_sizes import FoldSizes, fold_sizes
 from onnx_scatterx.graphs import remove_dead, replace_uses
 
 _FLOATS = {t for t in ir.DataType if t.is_floating_point()}
@@ -52,28 +56,51 @@ def write_other_forms(job: Job) -> bool:
     modified, zeros, defined = _list_positions(job), list[str](), list[str]()
     if not (target.is_limited or target.static_only) or _writes_nothing(job):
         return modified
-    # What has no form that the target runs itself may have one that it runs on its host.
-    for goal in dict.fromkeys((target, target.with_host())):
-        try:
-            with budget().share(1 / 4):
-                known = job.analyses.promised.current()
-                for graph, scope in known.own_graphs():
-                    as_nodes = job.has_constant_nodes(scope)
-                    writer = Writer(graph, scope, job.names, constant_nodes=as_nodes, target=goal)
-                    writer.last_bits = job.settings.options["last_bits"]
-                    counted, values = _counts(graph, scope), GraphValues(scope, Constants(scope))
-                    modified |= _in_graph(graph, values, writer, zeros, defined)
-                    job.analyses.note(writer.graph.made)
-                    if any(node.graph is None for node in counted):
-                        job.analyses.read_again()  # what they counted is now a size of the model
-        except LimitError:
-            break  # the rest is kept
+    written, promised = _in_graphs(job, zeros, defined)
+    if promised:  # it is a constant of the model now, so more may be known
+        job.analyses.read_again()
+        if FoldSizes.applies(job.settings) and job.is_chosen(FoldSizes.name):
+            fold_sizes(job)
+        _in_graphs(job, zeros, defined)
+    modified |= written
     there = job.lowered
     job.lowered = there._replace(
         zeros=tuple(dict.fromkeys((*there.zeros, *zeros))),
         defined=tuple(dict.fromkeys((*there.defined, *defined))),
     )
     return modified
+
+
+def _in_graphs(job: Job, zeros: list[str], defined: list[str]) -> tuple[bool, bool]:
+    """Write other forms in all graphs; return whether any was written, and whether a constant was.
+
+    What has no form that the target runs itself may have one that it runs on its host. The second
+    result is False without promises: then all that follows from constants was known before.
+    """
+    own, modified, promised = job.settings.target, False, False
+    for target in dict.fromkeys((own, own.with_host())):
+        try:
+            with budget().share(1 / 4):
+                known = job.analyses.promised.current()
+                for graph, scope in known.own_graphs():
+                    as_nodes = job.has_constant_nodes(scope)
+                    writer = Writer(graph, scope, job.names, constant_nodes=as_nodes, target=target)
+                    writer.last_bits = job.settings.options["last_bits"]
+                    counted, values = _counts(graph, scope), GraphValues(scope, Constants(scope))
+                    written = _in_graph(graph, values, writer, zeros, defined)
+                    modified |= bool(written)
+                    promised |= bool(job.assumed) and any(map(_is_constant, written))
+                    job.analyses.note(writer.graph.made)
+                    if any(node.graph is None for node in counted):
+                        job.analyses.read_again()  # what they counted is now a size of the model
+        except LimitError:
+            break  # the rest is kept
+    return modified, promised
+
+
+def _is_constant(value: ir.Value) -> bool:
+    maker = value.producer()
+    return maker is None or maker.op_type == "Constant"
 
 
 def _list_positions(job: Job) -> bool:
@@ -115,13 +142,13 @@ def _counts(graph: ir.Graph, scope: Scope) -> list[ir.Node]:
 
 def _in_graph(
     graph: ir.Graph, known: GraphValues, writer: Writer, zeros: list[str], defined: list[str]
-) -> bool:
-    """Write other forms in one graph; return whether any was written.
+) -> list[ir.Value]:
+    """Write other forms in one graph; return their results.
 
     ``zeros`` gets the names of Wheres of floats that become other operators, and ``defined`` those
     of nodes that are written as ONNX defines them, so that last bits may differ.
     """
-    modified, scope = False, known.scope
+    written, scope = list[ir.Value](), known.scope
     for node, nodes in _forms_in(graph, known, writer):
         (value,) = node.outputs
         committed = writer.graph.commit(nodes)
@@ -134,8 +161,8 @@ def _in_graph(
         result = writer.graph.take_name(value, committed, dtype)
         replace_uses(value, result)
         remove_dead([node])
-        modified = True
-    return modified
+        written.append(result)
+    return written
 
 
 def _rounds_otherwise(node: ir.Node, made: set[str], dtype: ir.DataType | None) -> bool:

@@ -106,3 +106,23 @@ def test_labels_that_have_an_end(op: str) -> None:
     result = onnx_scatterx.optimize(model, target=target, passes=PASSES, assume="labels <= 9")
     assert [node.op_type for node in nodes(result.model)].count(op) == 1
     assert_same(model, result.model, [{"labels": np.array([[9, 8, 1], [0, -1, -(2**63)]])}])
+
+
+@pytest.mark.parametrize("target", ["ncnn", "rknn"])
+@pytest.mark.parametrize("count", [1, 2, 64])
+def test_what_follows_from_a_decided_comparison(target: str, count: int) -> None:
+    """The last label that is not padding stands where all labels end: no label is padding."""
+    model = parse(f"""g (int64[1, {count}] labels) => (int64[1, 1] y)
+        <int64 one = {{1}}, int64[1] axis = {{1}}, int64[1] last = {{-1}}> {{
+            padding = Equal (labels, one)
+            c = Cast <to = 7> (Not (padding))
+            n = ReduceSum <keepdims = 0> (c, axis)
+            i = Unsqueeze (Sub (n, one), last)
+            y = GatherElements <axis = 1> (labels, i) }}""")
+    result = onnx_scatterx.optimize(model, target=target, assume="labels >= 2")
+    left = {node.op_type for node in nodes(result.model)}
+    assert left <= {"Slice", "Gather", "Reshape", "Identity", "Constant"}
+    assert "labels >= 2" in result.report.assumptions
+    rng = np.random.default_rng(0)
+    feeds = [{"labels": rng.integers(2, 2**63 - 1, (1, count))} for _ in range(3)]
+    assert_same(model, result.model, feeds)

@@ -124,6 +124,32 @@ def test_listed_boxes(shape: list[int], kind: str, data: st.DataObject) -> None:
     assert done or not is_box
 
 
+@examples(80)
+@given(SHAPES, KINDS, st.data())
+def test_listed_elements(shape: list[int], kind: str, data: st.DataObject) -> None:
+    """GatherElements at positions that differ along the axis alone, or nearly so."""
+    shape = [max(n, 1) for n in shape]
+    axis = data.draw(st.integers(0, len(shape) - 1))
+    places = st.integers(-shape[axis], shape[axis] - 1)
+    line = data.draw(st.lists(places, min_size=1, max_size=4))
+    sizes = [data.draw(st.integers(1, n)) for n in shape]
+    sizes[axis] = len(line)
+    at = np.moveaxis(
+        np.broadcast_to(line, [*sizes[:axis], *sizes[axis + 1 :], len(line)]), -1, axis
+    )
+    if data.draw(st.booleans()):
+        at = at.copy()
+        at.flat[-1] = data.draw(places)
+    is_line = bool((at == at[tuple(slice(None if d == axis else 1) for d in range(at.ndim))]).all())
+
+    def write(w: Writer, values: Sequence[ir.Value]) -> ir.Value:
+        return w.node("GatherElements", [values[0], w.constant(at)], _NAMES[kind], axis=axis)
+
+    avoid = frozenset({"GatherElements", "Gather"})
+    done = compare({"x": (kind, shape)}, kind, write, Target("npu", avoid=avoid))
+    assert done == is_line
+
+
 @examples(60)
 @given(SHAPES, KINDS, st.data())
 def test_pad(shape: list[int], kind: str, data: st.DataObject) -> None:

@@ -112,6 +112,7 @@ FORMS: dict[str, Forms] = {
     "GatherElements": _forms(
         2,
         rows.from_start,
+        rows.gathered_line,
         attributes=["axis"],
         last=[rows.listed_elements, rows.flat_elements],
     ),

@@ -8,6 +8,7 @@
     GatherND(x, positions[:, p].T)  =   Gather(Reshape(x), p)               positions of all rows
     GatherND(x, [[0, 1], [0, 2]])   =   Reshape(x[0:1, 1:3], [2])           i is a box, row by row
     Gather(x, i, axis=a)            =   GatherElements(x, Expand(i, shape of the result), axis=a)
+    GatherElements(x, [[2], [2]])   =   x[0:2, 2:3]                         axis 1
     GatherElements(x, i, axis=a)    =   Gather(Reshape(x, [-1]), i * stride of a + offsets)
     GatherElements(x, [i, i])       =   Gather(Reshape(x, [2, -1]), i + offsets, axis=1)
 
@@ -75,7 +76,22 @@ def gathered_slices(request: Request) -> ir.Value:
     """Take a few constant rows, one Slice for each run of them."""
     shape, indices = request.shape(0), _constant_indices(request)
     axis = request.axis(len(shape))
-    return _slices(request, indices, axis, shape[axis])
+    return _slices(request, request.input(0), indices, axis, shape[axis])
+
+
+def gathered_line(request: Request) -> ir.Value:
+    """Take elements at constant indices that differ along the axis alone by Slices."""
+    shape, indices = request.shape(0), _constant_indices(request)
+    axis = request.axis(len(shape))
+    require(indices.size)
+    line = indices[tuple(slice(None) if d == axis else slice(1) for d in range(indices.ndim))]
+    require((indices == line).all(), (-shape[axis] <= line).all(), (line < shape[axis]).all())
+    x = request.input(0)
+    for d, (part, whole) in enumerate(zip(indices.shape, shape, strict=True)):
+        if d != axis and part != whole:
+            require(request.takes("Slice"))
+            x = request.cut(x, d, 0, part)
+    return _slices(request, x, line.ravel(), axis, shape[axis])
 
 
 def _constant_indices(request: Request) -> np.ndarray:
@@ -116,7 +132,7 @@ def gathered_rows(request: Request) -> ir.Value:
     require(indices.ndim and indices.shape[-1] == 1, not request.attributes.get("batch_dims", 0))
     rows = np.where(indices < 0, indices + shape[0], indices)[..., 0]
     if not request.takes("Gather"):
-        return _slices(request, rows, 0, shape[0])
+        return _slices(request, request.input(0), rows, 0, shape[0])
     w = request.writer
     return w.node("Gather", [request.inputs[0], w.constant(rows, _INT64)], dtype, axis=0)
 
@@ -141,13 +157,13 @@ def gathered_box(request: Request) -> ir.Value:
     return request.reshape(x, request.sizes)
 
 
-def _slices(request: Request, indices: np.ndarray, axis: int, size: int) -> ir.Value:
+def _slices(request: Request, x: ir.Value, indices: np.ndarray, axis: int, size: int) -> ir.Value:
     """Write one Slice for each run of rows, if they are few; a scalar index removes its axis."""
     runs = _runs([int(i) + (size if i < 0 else 0) for i in indices.ravel()])
     require(0 < len(runs) <= _PARTS, indices.ndim <= 1, request.kind, 0 not in request.sizes)
     needed = ["Slice", *["Concat"] * (len(runs) > 1), *["Reshape"] * (indices.ndim == 0)]
     require(*map(request.takes, needed))
-    parts = [request.cut(request.input(0), axis, start, end) for start, end in runs]
+    parts = [request.cut(x, axis, start, end) for start, end in runs]
     whole = request.join(parts, axis)
     return whole if indices.ndim else request.reshape(whole, request.sizes)
 
