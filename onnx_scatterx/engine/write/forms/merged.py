@@ -242,7 +242,7 @@ def _kind_of(dtype: ir.DataType) -> Kinds:
     return Kinds.INTEGER if dtype.is_integer() else Kinds.NONE
 
 
-_ELEMENTWISE = those(lambda row: row.rows == Rows.BROADCAST) - {"BitCast", "CastLike", "Clip"}
+_ELEMENTWISE = those(lambda row: row.rows == Rows.BROADCAST) - {"CastLike", "Clip"}
 
 MERGES: Mapping[str, _Merge] = {
     **dict.fromkeys(_ELEMENTWISE, _elementwise),

@@ -18,7 +18,6 @@ from onnx_scatterx.engine.analysis import require
 from onnx_scatterx.engine.write.forms.request import Request
 
 _AROUND = 4  # two runs of axes, and what stands in front of them and behind
-_PICKS = ("Gather", "Slice", "Split")
 
 
 def is_picked(request: Request) -> bool:
@@ -26,7 +25,7 @@ def is_picked(request: Request) -> bool:
     (value,), sizes = request.writer.graph.insertion_point.outputs, request.sizes
     nodes = [use.node for use in value.uses()]
     taken = [request.of(v).static_shape for node in nodes for v in node.outputs]
-    return all(node.op_type in _PICKS for node in nodes) and all(
+    return all(node.op_type in ("Gather", "Slice", "Split") for node in nodes) and all(
         shape is not None and math.prod(shape) * sizes[0] == math.prod(sizes) for shape in taken
     )
 
