@@ -31,7 +31,7 @@ from onnx_scatterx.engine.write import (
     instead_of,
     only_moves,
 )
-from onnx_scatterx.fitting.fold_sizes import FoldSizes, fold_sizes
+from onnx_scatterx.fitting import fold_sizes as folding
 from onnx_scatterx.graphs import remove_dead, replace_uses
 
 _FLOATS = {t for t in ir.DataType if t.is_floating_point()}
@@ -59,8 +59,9 @@ def write_other_forms(job: Job) -> bool:
     written, promised = _in_graphs(job, zeros, defined)
     if promised:  # it is a constant of the model now, so more may be known
         job.analyses.read_again()
-        if FoldSizes.applies(job.settings) and job.is_chosen(FoldSizes.name):
-            fold_sizes(job)
+        fold = folding.FoldSizes
+        if fold.applies(job.settings) and job.is_chosen(fold.name):
+            fold.run(job)
         _in_graphs(job, zeros, defined)
     modified |= written
     there = job.lowered
