@@ -40,23 +40,21 @@ class _Shape:
 def shorten_shape_computations(job: Job) -> bool:
     """Compute shapes from sizes that were computed along with the indices of removed scatters.
 
-    If ``LowerScatters`` did not run, every computed shape is examined; if the whole model is fitted
-    to a target, every one that has no number in advance, as ``FoldSizes`` computes the others. A
-    size that a promise tells is written in any graph.
+    If ``LowerScatters`` did not run, every computed shape is examined. A size that a promise tells
+    is written in any graph.
     """
     alone = not job.looked_for_scatters or not job.is_chosen("LowerScatters")
-    fits = job.settings.target.has_profile and not job.keeps_rest
     nodes_of = {outcome.graph: outcome.index_nodes for outcome in job.outcomes}
     modified = False
     if job.obstacle is not None:
         return False
     for context in list(job.contexts()):
         indices = set(context.graph) if alone else nodes_of.get(context.graph)
-        if indices is None and not fits and not any(clause.is_count for clause in job.assumed):
+        if indices is None and not any(clause.is_count for clause in job.assumed):
             continue
         try:
             # Written shapes may leave others that now cost more than they need.
-            while (made := _in_graph(context, indices or set(), fits=fits)) is not None:
+            while (made := _in_graph(context, indices or set())) is not None:
                 job.analyses.note(made)
                 modified = True
         except LimitError:
@@ -67,17 +65,14 @@ def shorten_shape_computations(job: Job) -> bool:
 ShortenShapeComputations = Pass(shorten_shape_computations)
 
 
-def _in_graph(task: GraphContext, indices: set[ir.Node], *, fits: bool) -> list[ir.Node] | None:
+def _in_graph(task: GraphContext, indices: set[ir.Node]) -> list[ir.Node] | None:
     """Rewrite the shapes that keep some of these nodes alive, if that takes fewer nodes.
 
-    A shape that a promise tells how many elements are chosen is written, too; if ``fits``, each
-    that has a symbol. Returns the new nodes, or None if nothing changes.
+    A shape that a promise tells how many elements are chosen is written, too. Returns the new
+    nodes, or None if nothing changes.
     """
     shapes = []
     for shape in _shapes(task):
-        if fits and any(dim.constant is None for dim in shape.dims):
-            shapes.append(shape)
-            continue
         behind = integers_behind([shape.value], task)
         if not indices.isdisjoint(behind) or any(_counts(node, task) for node in behind):
             shapes.append(shape)

@@ -1,7 +1,6 @@
 """Shapes that updates were given from the index tensor, once the indices are gone."""
 
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import onnx_ir as ir
@@ -39,8 +38,6 @@ ROWS = "b = Gather <axis = 0> (s, c0)  r = Range (c0, b, c1)  rows = Reshape (r,
 def model(inputs: str = "", outputs: str = "", rows: str = ROWS, second: str = "one") -> str:
     return MODEL.format(inputs=inputs, outputs=outputs, rows=rows, second=second)
 
-
-MODELS = Path(__file__).parents[3] / "models"
 
 SIZES = [(2, 4, 5), (1, 1, 1), (0, 2, 3), (3, 2, 1)]
 FEEDS = [{"B": b, "H": h, "W": w, "K": h * w} for b, h, w in SIZES]
@@ -101,22 +98,6 @@ def test_a_pass_runs_on_a_model_without_scatters() -> None:
     assert len(model.graph) < len(ir.from_proto(parse(LONG)).graph)
 
 
-# No scatter is near the shape of z.
-APART = """g (float[N,4] x, int64[N,1] column, float[N,M,4] u) => (float[N,4] y, float[N,M,4] z)
-    <int64[1] zero = {0}, int64[1] one = {1}, int64[1] four = {4}> {
-        first = Slice (x, zero, one, one)
-        y = ScatterElements <axis = 1> (x, column, first)
-        size = Shape (u)  n = Gather (size, zero)  m = Gather (size, one)
-        all = Concat <axis = 0> (n, m, four)  v = Neg (u)  z = Reshape (v, all) }"""
-
-
-@pytest.mark.parametrize(("target", "left"), [("standard", 3), ("tract", 0)])
-def test_all_shapes_of_a_model_that_is_fitted(target: str, left: int) -> None:
-    result = onnx_scatterx.optimize(parse(APART), target=target, verify=True)
-    found = Counter(n.op_type for n in nodes(result.model))
-    assert found["Gather"] + found["Concat"] == left, found
-
-
 def test_a_shape_that_pays_only_once_another_is_written() -> None:
     given = parse("""g (float[N,M,4] u) => (int64[3] size, float[N,M,4] z, float[N,M,1,4] w)
         <int64 first = {0}, int64 second = {1}, int64[1] zero = {0}, int64[1] one = {1},
@@ -127,14 +108,3 @@ def test_a_shape_that_pays_only_once_another_is_written() -> None:
             more = Concat <axis = 0> (n, m, one, four)  w = Reshape (z, more) }""")
     result = onnx_scatterx.optimize(given, passes=["ShortenShapeComputations"], verify=True)
     assert "Gather" not in {n.op_type for n in nodes(result.model)}
-
-
-@pytest.mark.sampled(3)
-@pytest.mark.parametrize("name", [p.stem for p in sorted(MODELS.glob("*dynamic.onnx"))])
-@pytest.mark.parametrize("target", ["tract", "openvino"])
-def test_a_second_run_finds_nothing(name: str, target: str, tmp_path: Path) -> None:
-    written = tmp_path / "written.onnx"
-    first = onnx_scatterx.optimize(MODELS / f"{name}.onnx", target=target)
-    first.save(written)
-    second = onnx_scatterx.optimize(written, target=target).report
-    assert (second.nodes_after, second.modified) == (first.report.nodes_after, False)
