@@ -12,11 +12,13 @@ infers, and of a Range or a constant it infers more. Only the main graph is look
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis import ModelAnalysis, Scope
+from onnx_scatterx.engine.analysis import Knowledge, Scope, interpret
 from onnx_scatterx.engine.budget import LimitError, budget
 from onnx_scatterx.engine.passes import Job
 from onnx_scatterx.engine.write import Fragment, Writer, instead_of
@@ -46,17 +48,20 @@ def list_positions(job: Job) -> bool:
     if job.held.has(*_COLLECT):
         return False
     most = job.analyses.at_most
-    if most is not None and not _written(job, most, only_ask=True):
+    if most is None:
+        return _written(job, job.analyses.without_trust.current)
+    if not _written(job, most.current, only_ask=True):
         return False  # without trust even less is known, so that the model need not be read
-    return _written(job, job.analyses.without_trust)
+    # One visit is enough: what more would rule out is rarely a size of such a tensor.
+    return _written(job, partial(interpret, job.model, distrust_dims=True, once=True))
 
 
-def _written(job: Job, analysis: ModelAnalysis, *, only_ask: bool = False) -> bool:
+def _written(job: Job, read: Callable[[], Knowledge], *, only_ask: bool = False) -> bool:
     """Write other forms; return whether any was written, or would be if ``only_ask``."""
     graph, own, modified = job.model.graph, job.settings.target, False
     try:
         with budget().share(1 / 8):
-            scope = analysis.current().scopes[graph]
+            scope = read().scopes[graph]
             as_nodes = job.has_constant_nodes(scope)
             target = replace(own, avoid=own.avoid | {"NonZero"})
             writer = Writer(graph, scope, job.names, constant_nodes=as_nodes, target=target)
