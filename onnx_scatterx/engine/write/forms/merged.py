@@ -194,7 +194,7 @@ def _elementwise(request: Request, _: tuple[int, ...]) -> _Merged:
 def _last_axis(request: Request, shape: tuple[int, ...]) -> _Merged:
     """Merge the axes before the last two, or the last one, along which each row is computed alone.
 
-    ONNX Runtime also takes a weight that is another one for each row: that stays.
+    A node with a weight that differs between rows, which ONNX Runtime takes, stays as it is.
     """
     attributes = {**request.attributes, "axis": -1}
     require(request.attributes.get("axis", -1) % len(shape) == len(shape) - 1)
@@ -209,7 +209,7 @@ _OF_ONE_AXIS = 13  # the first operator set in which Softmax normalizes one axis
 
 
 def _place(request: Request, shape: tuple[int, ...]) -> _Merged:
-    """Merge the axes on both sides of that of an ArgMax."""
+    """Merge the axes before the axis of an ArgMax, and those behind it."""
     axis = request.axis(len(shape))
     runs = _apart(len(shape), [axis])
     attributes = {**request.attributes, "axis": runs.index([axis])}
@@ -217,7 +217,7 @@ def _place(request: Request, shape: tuple[int, ...]) -> _Merged:
 
 
 def _extreme(request: Request, shape: tuple[int, ...]) -> _Merged:
-    """Merge neighbours of which an extreme is found together, and those that it leaves."""
+    """Merge neighbouring axes that are reduced, and neighbouring axes that stay."""
     axes = {d % len(shape) for d in request.numbers(1)}
     require(axes)
     runs = [list(run) for _, run in groupby(range(len(shape)), axes.__contains__)]

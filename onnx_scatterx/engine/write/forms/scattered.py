@@ -3,9 +3,9 @@
     ScatterElements(x, i, u, axis=-2)   =   ScatterElements(x, i, u, axis=1)     of three axes
     ScatterElements(x, i, u)            =   Slice(ScatterElements(Concat(x, 0...), i, u), 0, n)
 
-The first holds for every operator with an axis. The second has no more indices than data, for a
-target that takes no others: if the indices count from the start, none of them is behind the n
-elements of x.
+The first holds for every operator with an axis. The second is for a target that takes no more
+indices than data along the axis. Its indices count from the start, so none of them names an element
+that was added behind the n elements of x.
 """
 
 from __future__ import annotations
