@@ -36,6 +36,7 @@ __all__ = [
     "LowerScatters",
     "RemoveScatters",
     "ShareMasks",
+    "ShortenAllShapes",
     "ShortenShapeComputations",
     "SimplifyGathers",
     "WriteOnIntegers",
@@ -194,6 +195,10 @@ class FoldSizes(_OnePass):
 
 class ComputeConstants(_OnePass):
     """For a target with limits: computes chains of constants that the target does not take."""
+
+
+class ShortenAllShapes(_OnePass):
+    """For a device: computes all shapes from sizes, where that takes fewer nodes."""
 
 
 class AvoidFaults(_OnePass):

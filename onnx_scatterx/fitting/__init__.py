@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         MoveAboveQuantizers as MoveAboveQuantizers,
     )
     from onnx_scatterx.fitting.original import note_original as note_original
+    from onnx_scatterx.fitting.shorten_all_shapes import ShortenAllShapes as ShortenAllShapes
     from onnx_scatterx.fitting.write_other_forms import WriteOtherForms as WriteOtherForms
     from onnx_scatterx.fitting.write_sizes import WRONG as WRONG
     from onnx_scatterx.fitting.write_sizes import WriteSizes as WriteSizes
@@ -61,6 +62,7 @@ else:
             "lower_rewritten": "LowerRewritten",
             "move_above_quantizers": "MoveAboveQuantizers",
             "original": "note_original",
+            "shorten_all_shapes": "ShortenAllShapes",
             "write_other_forms": "WriteOtherForms",
             "write_sizes": "WRONG WriteSizes analysis_at declare_fixed failure_at_any_sizes",
         },

@@ -42,6 +42,7 @@ from onnx_scatterx.fitting import (
     LowerOperatorSet,
     LowerRewritten,
     MoveAboveQuantizers,
+    ShortenAllShapes,
     WriteOtherForms,
     WriteSizes,
     declare_body_dims,
@@ -78,7 +79,14 @@ LOWERING = (
 )
 """The passes that replace scatters and gathers. If a job is ``forbidden``, they only report."""
 
-FITTING = (FoldSizes, ComputeConstants, WriteOtherForms, MoveAboveQuantizers, AvoidFaults)
+FITTING = (
+    FoldSizes,
+    ComputeConstants,
+    WriteOtherForms,
+    MoveAboveQuantizers,
+    ShortenAllShapes,
+    AvoidFaults,
+)
 """The passes that fit other nodes to the target. They do not run if a job ``keeps_rest``."""
 
 FINISHING = (DropDefaultReductions, LowerRewritten, KeepApart, AttachFallbacks)

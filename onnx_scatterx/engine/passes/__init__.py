@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.engine.passes.shorten_shape_computations import (
         ShortenShapeComputations as ShortenShapeComputations,
     )
+    from onnx_scatterx.engine.passes.shortened_shapes import shorten_shapes as shorten_shapes
     from onnx_scatterx.engine.passes.simplify_gathers import SimplifyGathers as SimplifyGathers
     from onnx_scatterx.engine.passes.step import Kind as Kind
     from onnx_scatterx.engine.passes.step import Pass as Pass
@@ -68,6 +69,7 @@ else:
             "settings": "Settings as_it_is",
             "share_masks": "ShareMasks",
             "shorten_shape_computations": "ShortenShapeComputations",
+            "shortened_shapes": "shorten_shapes",
             "simplify_gathers": "SimplifyGathers",
             "step": "Kind Pass",
             "wiring": "Wired Wiring",

@@ -12,7 +12,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions import Clause
-from onnx_scatterx.engine.analysis import ModelAnalysis, Scope, TensorValue, misread_node
+from onnx_scatterx.engine.analysis import Knowledge, ModelAnalysis, Scope, TensorValue, misread_node
 from onnx_scatterx.engine.budget import of_scatter
 from onnx_scatterx.engine.device import Costs, Violation, costs_of
 from onnx_scatterx.engine.lift import (
@@ -301,9 +301,12 @@ class Job:
         chosen = self.settings.options["passes"]
         return chosen is None or step in chosen
 
-    def contexts(self) -> Iterator[GraphContext]:
-        """Yield the graphs of the model and of its functions, without fallbacks of ScatterX."""
-        graphs = self.analyses.full.knowledge.own_graphs()
+    def contexts(self, known: Knowledge | None = None) -> Iterator[GraphContext]:
+        """Yield the graphs of the model and of its functions, without fallbacks of ScatterX.
+
+        Without other knowledge, promises are relied on, and that dims of one name are equal.
+        """
+        graphs = (known or self.analyses.full.knowledge).own_graphs()
         outer = OuterValues(graphs)
         for graph, scope in graphs:
             yield GraphContext(

@@ -1,40 +1,17 @@
 """Shapes that were computed along with indices are computed from sizes, after index removal.
 
-    before   Reshape(u, Concat(Shape(Range(...) + Range(...) + ...), Slice(Shape(x), ...)))
-    after    Reshape(u, Shape(x))
-
-Exporters compute the shape of updates from the index tensor. The shape is known in terms of sizes.
-If these take fewer nodes than the chain that is then removed, they replace it.
+Exporters compute the shape of updates from the index tensor, so that its nodes outlive the scatter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import partial
-
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget import LimitError, own_budget
-from onnx_scatterx.engine.passes.integers_behind import integers_behind
+from onnx_scatterx.engine.budget import LimitError
 from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.passes.shortened_shapes import shorten_shapes
 from onnx_scatterx.engine.passes.step import Pass
-from onnx_scatterx.engine.plan import REPLACES, GraphContext
-from onnx_scatterx.engine.terms import Term
-from onnx_scatterx.engine.write import Numbers
-from onnx_scatterx.graphs import makers, reached, remove_dead
-from onnx_scatterx.operators import described
-from onnx_scatterx.text import Refusal
-
-
-@dataclass(frozen=True)
-class _Shape:
-    """A node that reads a shape, which input that is, and its known content."""
-
-    node: ir.Node
-    input_index: int
-    value: ir.Value
-    dims: Sequence[Term]
+from onnx_scatterx.engine.plan import GraphContext
 
 
 def shorten_shape_computations(job: Job) -> bool:
@@ -45,116 +22,35 @@ def shorten_shape_computations(job: Job) -> bool:
     """
     alone = not job.looked_for_scatters or not job.is_chosen("LowerScatters")
     nodes_of = {outcome.graph: outcome.index_nodes for outcome in job.outcomes}
-    modified = False
     if job.obstacle is not None:
         return False
+    counts = any(clause.is_count for clause in job.assumed)
+    modified = False
     for context in list(job.contexts()):
         indices = set(context.graph) if alone else nodes_of.get(context.graph)
-        if indices is None and not any(clause.is_count for clause in job.assumed):
-            continue
-        try:
-            # Written shapes may leave others that now cost more than they need.
-            while (made := _in_graph(context, indices or set())) is not None:
-                job.analyses.note(made)
-                modified = True
-        except LimitError:
-            continue  # the other shapes are kept
+        if indices is not None or counts:
+            modified |= _in_graph(job, context, indices or set())
     return modified
 
 
 ShortenShapeComputations = Pass(shorten_shape_computations)
 
 
-def _in_graph(task: GraphContext, indices: set[ir.Node]) -> list[ir.Node] | None:
-    """Rewrite the shapes that keep some of these nodes alive, if that takes fewer nodes.
+def _in_graph(job: Job, context: GraphContext, indices: set[ir.Node]) -> bool:
+    def is_wanted(behind: set[ir.Node]) -> bool:
+        return not indices.isdisjoint(behind) or any(_counts(node, context) for node in behind)
 
-    A shape that a promise tells how many elements are chosen is written, too. Returns the new
-    nodes, or None if nothing changes.
-    """
-    shapes = []
-    for shape in _shapes(task):
-        behind = integers_behind([shape.value], task)
-        if not indices.isdisjoint(behind) or any(_counts(node, task) for node in behind):
-            shapes.append(shape)
-    while shapes:
-        removable = _removable(task.graph, shapes)
-        removed = [v for n in removable for v in n.outputs]
-        writer = task.writer()
-        numbers = Numbers(writer, task.scope, task.available(removed))
-        taken = [(s, len(_taken(s, removable))) for s in shapes]
-        worth = [s for s, count in taken if count and _cost(s, numbers) < count]
-        if len(worth) == len(shapes):
-            with own_budget():  # a plan is written completely
-                _write(shapes, numbers)
-            return writer.graph.made
-        shapes = worth
-    return None
+    modified = False
+    try:
+        while (made := shorten_shapes(context, is_wanted)) is not None:
+            job.analyses.note(made)
+            modified = True
+    except LimitError:
+        pass  # the other shapes are kept
+    return modified
 
 
 def _counts(node: ir.Node, task: GraphContext) -> bool:
     """Return whether a node counts elements of which a promise tells the number."""
     is_known = node.op_type in ("NonZero", "ReduceSum") and node.domain == ""
     return is_known and task.scope.of(node.inputs[0]).chosen is not None
-
-
-def _shapes(task: GraphContext) -> list[_Shape]:
-    """Return the shapes that nodes read, if they are computed and known.
-
-    A node that was written for a scatter already has the shortest one. ONNX Runtime drops an Expand
-    by a constant with a 0 under its default options, so such a shape is still computed.
-    """
-    shapes = []
-    for node in task.graph:
-        input_index = described(node).shape_input
-        if input_index is None or len(node.inputs) <= input_index:
-            continue
-        if REPLACES in node.metadata_props:
-            continue
-        value = node.inputs[input_index]
-        dims = task.scope.of(value).vector()
-        if node.op_type == "Expand" and any(dim.constant == 0 for dim in dims or ()):
-            continue
-        if value is not None and dims and value.producer() is not None:
-            shapes.append(_Shape(node, input_index, value, dims))
-    return shapes
-
-
-def _removable(graph: ir.Graph, shapes: Sequence[_Shape]) -> set[ir.Node]:
-    """Return the nodes that lose their last reader if these shapes are not read."""
-    cut = {(s.node, s.input_index) for s in shapes}
-    removable: set[ir.Node] = set()
-    for node in reversed(list(graph)):
-        uses = [u for v in node.outputs for u in v.uses()]
-        if (
-            uses
-            and all(u.node in removable or (u.node, u.idx) in cut for u in uses)
-            and not any(v.is_graph_output() for v in node.outputs)
-        ):
-            removable.add(node)
-    return removable
-
-
-def _taken(shape: _Shape, removable: set[ir.Node]) -> set[ir.Node]:
-    """Subtract from the removed nodes those that compute a shape; constants do not count."""
-
-    def within(values: Iterable[ir.Value | None]) -> list[ir.Node]:
-        return [node for node in makers(values) if node in removable]
-
-    taken = set(reached(within([shape.value]), lambda node: within(node.inputs)))
-    removable -= taken
-    return {n for n in taken if n.op_type != "Constant"}
-
-
-def _cost(shape: _Shape, numbers: Numbers) -> float:
-    with numbers.writer.graph.at(shape.node):
-        nodes = numbers.writer.fragment_of(lambda: numbers.shape(shape.dims))
-    return float("inf") if isinstance(nodes, Refusal) else nodes.cost
-
-
-def _write(shapes: Sequence[_Shape], numbers: Numbers) -> None:
-    for shape in shapes:
-        with numbers.writer.graph.at(shape.node, shape.value.name or "shape"):
-            value = numbers.writer.write(partial(numbers.shape, shape.dims))
-            shape.node.replace_input_with(shape.input_index, value)
-    producers = (s.value.producer() for s in shapes)
-    remove_dead([n for n in producers if n is not None])
