@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from onnx_scatterx.fitting.original import note_original as note_original
     from onnx_scatterx.fitting.shorten_all_shapes import ShortenAllShapes as ShortenAllShapes
     from onnx_scatterx.fitting.write_other_forms import WriteOtherForms as WriteOtherForms
-    from onnx_scatterx.fitting.write_sizes import WRONG as WRONG
     from onnx_scatterx.fitting.write_sizes import WriteSizes as WriteSizes
     from onnx_scatterx.fitting.write_sizes import analysis_at as analysis_at
     from onnx_scatterx.fitting.write_sizes import declare_fixed as declare_fixed
@@ -64,6 +63,6 @@ else:
             "original": "note_original",
             "shorten_all_shapes": "ShortenAllShapes",
             "write_other_forms": "WriteOtherForms",
-            "write_sizes": "WRONG WriteSizes analysis_at declare_fixed failure_at_any_sizes",
+            "write_sizes": "WriteSizes analysis_at declare_fixed failure_at_any_sizes",
         },
     )

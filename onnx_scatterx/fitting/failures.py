@@ -29,6 +29,12 @@ class NodeFailure(NamedTuple):
     def __str__(self) -> str:
         return f"the node {self.node} ({self.op}) cannot run: {self.why}"
 
+    @property
+    def at_any_sizes(self) -> str:
+        """What a user is told if the node cannot run at any sizes."""
+        wrong = "the model fails at any sizes, so its export is wrong"
+        return f"{wrong}; with PyTorch, try dynamo=True: {self}"
+
 
 def first_failure(graph: ir.Graph, knowledge: Knowledge) -> NodeFailure | None:
     """Return the first node of a graph that cannot run, if one is known.

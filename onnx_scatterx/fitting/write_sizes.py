@@ -22,8 +22,6 @@ from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.fitting.failures import NodeFailure, first_failure
 from onnx_scatterx.graphs import all_graphs, all_nodes
 
-WRONG = "the model fails at any sizes, so its export is wrong; with PyTorch, try dynamo=True: {}"
-
 
 def forget_declared(model: ir.Model, fixed: FixedSizes) -> None:
     """Forget the dims that depend on a fixed size, of all values but the inputs of the model."""
@@ -75,7 +73,7 @@ def write_sizes(job: Job) -> bool:
             value.shape = shape
         always = failure_at_any_sizes(job.model, settings)
         raise ScatterXError(
-            f"at the fixed sizes ({sizes}) {failure}" if always is None else WRONG.format(always)
+            f"at the fixed sizes ({sizes}) {failure}" if always is None else always.at_any_sizes
         )
     return changed
 

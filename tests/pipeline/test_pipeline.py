@@ -58,6 +58,7 @@ def test_the_passes_are_called_in_order() -> None:
         "ComputeConstants",
         "LowerOperatorSet",
         "LowerRewritten",
+        "ShortenAllShapes",
         "CheckTarget",
     }
     assert [name for name, _ in seen] == [p.name for p in PIPELINE if p.name not in others]

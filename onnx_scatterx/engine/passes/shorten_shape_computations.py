@@ -17,10 +17,10 @@ from onnx_scatterx.engine.plan import GraphContext
 def shorten_shape_computations(job: Job) -> bool:
     """Compute shapes from sizes that were computed along with the indices of removed scatters.
 
-    If ``LowerScatters`` did not run, every computed shape is examined. A size that a promise tells
-    is written in any graph.
+    If the user did not choose ``LowerScatters``, every computed shape is examined. A size that a
+    promise tells is written in any graph.
     """
-    alone = not job.looked_for_scatters or not job.is_chosen("LowerScatters")
+    alone = not job.is_chosen("LowerScatters")
     nodes_of = {outcome.graph: outcome.index_nodes for outcome in job.outcomes}
     if job.obstacle is not None:
         return False

@@ -29,7 +29,6 @@ from onnx_scatterx.engine.passes import Job, Settings
 from onnx_scatterx.engine.terms import Symbol, Term
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.fitting import (
-    WRONG,
     NodeFailure,
     WriteSizes,
     analysis_at,
@@ -275,8 +274,8 @@ class SizeAdvice:
         ``also`` says of the command whether it was tried with other numbers.
         """
         if not self.options:
-            why = WRONG.format(self.failure)
-            return () if self.failure is None else (Advice((), why, "", is_fatal=True),)
+            failure = self.failure
+            return () if failure is None else (Advice((), failure.at_any_sizes, "", is_fatal=True),)
         why = f"the target {self.target} wants all sizes as numbers"
         if self.change is not None:
             way = Way(self.change.command(base), self.change.condition(also))
