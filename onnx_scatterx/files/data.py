@@ -1,18 +1,13 @@
 """The data of a model's tensors: checks whether they fit their shapes, and finds their files."""
 
-import functools
-import itertools
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from operator import attrgetter
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TypeGuard, TypeVar
 
 import onnx
 import onnx_ir as ir
-from google.protobuf.descriptor import Descriptor, FieldDescriptor
-from google.protobuf.message import Message
 
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.files.check import HEAVY, bodies
@@ -32,7 +27,6 @@ DATA_FIELDS = _TYPED_FIELDS | {"raw_data"}
 """The fields of a TensorProto that may hold its numbers."""
 
 _HOLD_TENSORS = (ir.AttributeType.TENSOR, ir.AttributeType.TENSORS)
-_TEXTS = (onnx.AttributeProto.UNDEFINED, onnx.AttributeProto.STRING)
 SPARSE = "onnx_scatterx.sparse_initializers"
 """The key in the meta of a graph for the messages of its sparse initializers."""
 
@@ -178,56 +172,6 @@ def _bits(tensor: onnx.TensorProto) -> int | None:
     except ValueError:
         return None
     return None if dtype in (ir.DataType.STRING, ir.DataType.UNDEFINED) else dtype.bitwidth
-
-
-def check_strings(proto: onnx.ModelProto, what: str) -> None:
-    """Raise `ModelError` if a text in a message is not UTF-8: protobuf gives such a text as bytes.
-
-    All fields of the message and its inner messages are checked.
-    """
-    waiting: dict[Descriptor, list[Message]] = {proto.DESCRIPTOR: [proto]}
-    while waiting:
-        kind, messages = waiting.popitem()
-        for field in kind.fields:
-            name, several = field.name, is_repeated(field)
-            if field.type == field.TYPE_STRING:
-                values = map(attrgetter(name), messages)
-                texts = [*itertools.chain.from_iterable(values)] if several else [*values]
-                if bytes in {*map(type, texts)}:
-                    text = next(text for text in texts if isinstance(text, bytes))
-                    why = f"a text is not UTF-8: {kind.name}.{name} is {text!r}"
-                    raise ModelError(f"{what}: {why}")
-            elif field.message_type is not None:
-                below = messages if several else [m for m in messages if m.HasField(name)]
-                held = map(attrgetter(name), below)
-                if parts := [*itertools.chain.from_iterable(held)] if several else [*held]:
-                    waiting.setdefault(field.message_type, []).extend(parts)
-
-
-@functools.cache
-def is_repeated(field: FieldDescriptor) -> bool:
-    """Return whether a field of a message is a list."""
-    return hasattr(getattr(field.containing_type._concrete_class(), field.name), "extend")
-
-
-def check_texts(proto: onnx.ModelProto, what: str) -> None:
-    """Raise `ModelError` if a text attribute of a standard operator is not text.
-
-    Text attributes of other operators, and of a Constant, may hold any bytes.
-    """
-    for graph in graphs_in(proto):
-        texts = [(a, graph.name) for a in getattr(graph, "attribute_proto", ()) if a.type in _TEXTS]
-        for node in graph.node:
-            for attribute in node.attribute:
-                if attribute.type in _TEXTS and node.domain == "" and node.op_type != "Constant":
-                    texts.append((attribute, node.name or node.op_type))
-        for attribute, holder in texts:
-            try:
-                attribute.s.decode()
-            except UnicodeDecodeError as error:
-                raise ModelError(
-                    f"{what}: the attribute {attribute.name!r} of {holder} is not UTF-8 text"
-                ) from error
 
 
 def graphs_in(proto: onnx.ModelProto) -> Iterator[onnx.GraphProto | onnx.FunctionProto]:

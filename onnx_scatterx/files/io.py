@@ -17,9 +17,7 @@ import onnx_ir as ir
 from onnx_scatterx.errors import ModelError, about_file, no_such_file, one_line
 from onnx_scatterx.files.check import check_bodies, check_valid, check_versions, free_names
 from onnx_scatterx.files.data import (
-    check_strings,
     check_tensors,
-    check_texts,
     data_files,
     from_proto,
     graphs_in,
@@ -31,6 +29,7 @@ from onnx_scatterx.files.model_source import AnyModel, ModelSource
 from onnx_scatterx.files.outside import follow_links
 from onnx_scatterx.files.parse import form_of, parsed_file
 from onnx_scatterx.files.reading import note_read, open_regular
+from onnx_scatterx.files.texts import check_strings, check_texts
 from onnx_scatterx.graphs import cloned
 
 

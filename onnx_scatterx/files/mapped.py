@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, TypeAlias
 import onnx
 from google.protobuf.descriptor import Descriptor
 
-from onnx_scatterx.files.data import is_repeated
+from onnx_scatterx.files.texts import is_repeated
 
 MOST_BYTES = (1 << 31) - 1
 """The most bytes of a message that protobuf reads and writes."""

@@ -9,6 +9,7 @@ import onnx_scatterx
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ModelError
 from tests.files.many_messages import model
+from tests.helpers.support import parse
 
 PLACES = (
     *(b"main", b"scaled", b"own", b"factor", b"scatter", b"ScatterND", b"then", b"N"),
@@ -46,3 +47,29 @@ def test_in_every_command(
     assert main(command.split()) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("onnx-scatterx: ")
+
+
+EINSUM = """g (float[2, 3] x) => (float[A] y) {{ y = Einsum <equation = "{}"> (x) }}"""
+CALLED = """<ir_version: 8, opset_import: ["" : 18, "own" : 1]>
+    g (float[2, 3] x) => (float[A] y) {{ y = own.sum <rule = "{}"> (x) }}
+    <domain: "own", opset_import: ["" : 18]>
+    sum <rule> (x) => (y) {{ y = Einsum <equation: string = @rule> (x) }}"""
+CUSTOM = """<ir_version: 8, opset_import: ["" : 18, "own" : 1]>
+    g (float[2, 3] x) => (float[A] y, float[B] z) {{
+        y = Einsum <equation = "ij->i"> (x)
+        z = own.read <equation = "{}"> (x) }}"""
+
+
+@pytest.mark.parametrize("text", [EINSUM, CALLED])
+@pytest.mark.parametrize("equation", ["...i...->i", "i.j->i", "....j->j", "......->", "..ij->i"])
+def test_dots_on_which_shape_inference_does_not_end(text: str, equation: str) -> None:
+    with pytest.raises(ModelError, match="an operand has more than one ellipsis, or other dots"):
+        onnx_scatterx.inspect(parse(text.format(equation)))
+
+
+@pytest.mark.parametrize(
+    ("text", "equation"),
+    [(EINSUM, "...j->..."), (EINSUM, "ij->j"), (CALLED, "i...->i..."), (CUSTOM, "a.b")],
+)
+def test_other_equations_are_read(text: str, equation: str) -> None:
+    assert onnx_scatterx.inspect(parse(text.format(equation))).scatters == ()

@@ -2,7 +2,8 @@
 
 The parsers and the shape inference of onnx are C++: some models crash them, and with them the whole
 process. The system, too, ends a process if memory is short. The process that the user started only
-waits, passes signals on, and prints the error.
+waits, passes signals on, and prints the error. Signals reach no Python code while C++ code runs, so
+a process that has not ended some time after a signal told it to is killed.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from onnx_scatterx.processes import end_soon
 
 _CRASHES = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGTRAP", "SIGSYS")
 _PASSED_ON = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGCONT")
+_ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
+_PATIENCE = 10.0  # seconds after a signal until the process is killed
 
 
 def run(argv: Sequence[str] | None = None) -> int:
@@ -44,10 +47,13 @@ def run(argv: Sequence[str] | None = None) -> int:
         threading.Thread(target=_end_with_parent, args=(life,), daemon=True).start()
         return _work(argv)
     os.close(life)
-    _pass_on(child, passed_on)
+    came = _pass_on(child, passed_on)
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
     _, status = os.waitpid(child, 0)
-    return _as_exit_status(os.waitstatus_to_exitcode(status))
+    code = os.waitstatus_to_exitcode(status)
+    if came and code == -signal.SIGKILL:
+        return SIGNAL + came[0]
+    return _as_exit_status(code)
 
 
 def _work(argv: Sequence[str] | None) -> int:
@@ -71,18 +77,31 @@ def _as_exit_status(status: int) -> int:
     return SIGNAL - status
 
 
-def _pass_on(child: int, numbers: set[signal.Signals]) -> None:
-    """Pass signals on to the child process; if the child is stopped, stop this process, too."""
+def _pass_on(child: int, numbers: set[signal.Signals]) -> list[int]:
+    """Pass signals on to the child process; if the child is stopped, stop this process, too.
+
+    Returns a list that gets the signals that told the child to end.
+    """
+    came: list[int] = []
 
     def passed(number: int, _: FrameType | None) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(child, signal.SIGSTOP if number == signal.SIGTSTP else number)
         if number == signal.SIGTSTP:
             os.kill(os.getpid(), signal.SIGSTOP)
+        if signal.Signals(number).name in _ENDING and not came:
+            came.append(number)
+            signal.signal(signal.SIGALRM, kill)
+            signal.setitimer(signal.ITIMER_REAL, _PATIENCE)
+
+    def kill(_: int, __: FrameType | None) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
 
     for number in numbers:
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP
             signal.signal(number, passed)
+    return came
 
 
 def _end_with_parent(life: int) -> None:

@@ -33,6 +33,7 @@ def work(_):
     return 0
 
 onnx_scatterx.doors.cli.main = work
+supervised._PATIENCE = {patience}
 sys.exit(supervised.run())
 """
 
@@ -40,8 +41,9 @@ sys.exit(supervised.run())
 class Started:
     """A command in a process, and the number of the process that works for it."""
 
-    def __init__(self, work: str, *before: str) -> None:
-        command = [*before, sys.executable, "-c", PROGRAM.format(work=work)]
+    def __init__(self, work: str, *before: str, patience: float = 20) -> None:
+        program = PROGRAM.format(work=work, patience=patience)
+        command = [*before, sys.executable, "-c", program]
         self.process = subprocess.Popen(
             command,
             stdout=subprocess.PIPE,
@@ -122,6 +124,17 @@ def test_a_signal_is_passed_on(sleeping: Started) -> None:
     sleeping.process.send_signal(signal.SIGTERM)
     assert sleeping.end() == (143, "", "")
     sleeping.wait_for(sleeping.worker)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_process_in_which_no_signal_arrives(number: signal.Signals) -> None:
+    """As while C++ code runs that does not end."""
+    deaf = f"signal.pthread_sigmask(signal.SIG_BLOCK, [{int(number)}]); time.sleep(60)"
+    started = Started(deaf, patience=0.5)
+    time.sleep(0.2)
+    started.process.send_signal(number)
+    assert started.end() == (128 + number, "", "")
+    Started.wait_for(started.worker)
 
 
 def test_a_killed_parent(sleeping: Started) -> None:

@@ -1,0 +1,97 @@
+"""The texts of a message: UTF-8 everywhere, and equations that onnx can read."""
+
+import functools
+import itertools
+import re
+from collections.abc import Iterator
+from operator import attrgetter
+
+import onnx
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.message import Message
+
+from onnx_scatterx.errors import ModelError
+from onnx_scatterx.files.data import graphs_in
+
+_TEXTS = (onnx.AttributeProto.UNDEFINED, onnx.AttributeProto.STRING)
+_OPERAND = re.compile(r"[^.]*(\.\.\.[^.]*)?")
+"""What an Einsum's equation says of an operand: at most one ellipsis, and no other dots."""
+_SHOWN = 40  # characters of an equation in an error
+
+
+def check_strings(proto: onnx.ModelProto, what: str) -> None:
+    """Raise `ModelError` if a text in a message is not UTF-8: protobuf gives such a text as bytes.
+
+    All fields of the message and its inner messages are checked.
+    """
+    waiting: dict[Descriptor, list[Message]] = {proto.DESCRIPTOR: [proto]}
+    while waiting:
+        kind, messages = waiting.popitem()
+        for field in kind.fields:
+            name, several = field.name, is_repeated(field)
+            if field.type == field.TYPE_STRING:
+                values = map(attrgetter(name), messages)
+                texts = [*itertools.chain.from_iterable(values)] if several else [*values]
+                if bytes in {*map(type, texts)}:
+                    text = next(text for text in texts if isinstance(text, bytes))
+                    why = f"a text is not UTF-8: {kind.name}.{name} is {text!r}"
+                    raise ModelError(f"{what}: {why}")
+            elif field.message_type is not None:
+                below = messages if several else [m for m in messages if m.HasField(name)]
+                held = map(attrgetter(name), below)
+                if parts := [*itertools.chain.from_iterable(held)] if several else [*held]:
+                    waiting.setdefault(field.message_type, []).extend(parts)
+
+
+@functools.cache
+def is_repeated(field: FieldDescriptor) -> bool:
+    """Return whether a field of a message is a list."""
+    return hasattr(getattr(field.containing_type._concrete_class(), field.name), "extend")
+
+
+def check_texts(proto: onnx.ModelProto, what: str) -> None:
+    """Raise `ModelError` if a text attribute of a standard operator is not text, or no equation.
+
+    Text attributes of other operators, and of a Constant, may hold any bytes. On an equation whose
+    dots are no ellipsis, the shape inference of onnx does not end.
+    """
+    called = _called_equations(proto)
+    for attribute, holder, node in _texts(proto):
+        is_call = node is not None and (node.domain != "" or node.op_type == "Constant")
+        try:
+            text = attribute.s.decode()
+        except UnicodeDecodeError as error:
+            if is_call:
+                continue
+            raise ModelError(
+                f"{what}: the attribute {attribute.name!r} of {holder} is not UTF-8 text"
+            ) from error
+        if is_call or node is None:
+            is_equation = attribute.name in called
+        else:
+            is_equation = node.op_type == "Einsum" and attribute.name == "equation"
+        if is_equation and not all(map(_OPERAND.fullmatch, re.split(",|->", text))):
+            why = f"{holder} has the equation {text[:_SHOWN]!r}"
+            raise ModelError(
+                f"{what}: {why}, in which an operand has more than one ellipsis, or other dots"
+            )
+
+
+def _called_equations(proto: onnx.ModelProto) -> set[str]:
+    """Return the names of the attributes of functions to which equations of Einsums refer."""
+    einsums = (n for graph in graphs_in(proto) for n in graph.node if n.op_type == "Einsum")
+    return {a.ref_attr_name for n in einsums for a in n.attribute if a.ref_attr_name}
+
+
+def _texts(
+    proto: onnx.ModelProto,
+) -> Iterator[tuple[onnx.AttributeProto, str, onnx.NodeProto | None]]:
+    """Yield the text attributes, who has each, and its node; None if it is of a function."""
+    for graph in graphs_in(proto):
+        for attribute in getattr(graph, "attribute_proto", ()):
+            if attribute.type in _TEXTS:
+                yield attribute, graph.name, None
+        for node in graph.node:
+            for attribute in node.attribute:
+                if attribute.type in _TEXTS:
+                    yield attribute, node.name or node.op_type, node
