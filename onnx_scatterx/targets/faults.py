@@ -12,6 +12,7 @@ FORMS = {
     "relu_behind_softmax": "a Relu behind the Softmax of some attentions",
     "expand_for_and": "an Expand in place of an And with a mask of which all is true",
     "scale_as_vector": "the scale in front of a Softmax of another axis than the last as a vector",
+    "shapes_of_scatters": "another shape of the data of all ScatterNDs into one tensor but one",
     "slice_before_reshape": "Slices in front of a Reshape of a Conv, not behind it",
     "weight_behind_norm": "the weight of a norm as the second factor, any other factor hidden",
 }

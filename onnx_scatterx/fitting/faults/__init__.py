@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from onnx_scatterx.fitting.faults import attentions, convs, cuts, gathers, masks, norms
+from onnx_scatterx.fitting.faults import attentions, convs, cuts, gathers, masks, norms, scatters
 from onnx_scatterx.fitting.faults.candidate import Candidate as Candidate
 
 FORMS: Mapping[str, Callable[[Candidate], bool]] = {
     "elements_of_gathers": gathers.elements_of_gathers,
+    "shapes_of_scatters": scatters.shapes_of_scatters,
     "relu_behind_softmax": attentions.relu_behind_softmax,
     "slice_before_reshape": cuts.slice_before_reshape,
     "expand_for_and": masks.expand_for_and,
