@@ -46,10 +46,17 @@ _SMALL = {
             j = Transpose <perm = [0, 2, 1, 3]> (i)  m = MatMul (b, f)  n = Div (m, two)
             p = Softmax (n)  r = MatMul (p, j)  u = Transpose <perm = [0, 2, 1, 3]> (r)
             y = Reshape (u, t) }""",
+    "merged_with_constants": """(float[3, 2, 2, 2, 2] x) => (float[3, 2, 2, 2, 2] y)
+        <float[3, 1, 1, 1, 2] c = {1, 2, 3, 4, 5, 6}> { y = Add (x, c) }""",
     "relu_behind_softmax": """(float[1, 2, 8, 6] k, float[1, 2, 6, 4] v) => (float[1, 2, 6, 4] y)
         <int64[4] s = {1, 2, 6, 8}, float[1] c = {0.3}, float two = {2}> {
             q = Expand (c, s)  w = MatMul (q, k)  p = Softmax (w)  m = MatMul (p, v)
             y = Mul (m, two) }""",
+    "rows_of_products": """(float[4, 2, 2, 2] x) => (float[1, 4, 4, 2] y)
+        <float[2, 2] w = {1, 2, 3, 4}, float[2] b = {1, 2}, int64[5] s = {2, 2, 2, 2, 2},
+         int64[4] t = {1, 4, 4, 2}> {
+            m = MatMul (x, w)  a = Add (m, b)  c = Reshape (a, s)
+            d = Transpose <perm = [0, 2, 1, 3, 4]> (c)  y = Reshape (d, t) }""",
     "scale_as_vector": """(float[1, 2, 4] x) => (float[1, 2, 4] y) <float scale = {0.3}> {
             s = Mul (x, scale)  y = Softmax <axis = 1> (s) }""",
     "shapes_of_scatters": """(float[6, 4] x, int64[3, 1] i, float[3, 4] u, float[3, 4] v)

@@ -361,6 +361,77 @@ def test_scatters_into_one_tensor(inputs: str, text: str, ranks: list[int]) -> N
     assert_same(model, made, given)
 
 
+@pytest.mark.parametrize(
+    ("text", "nodes"),
+    [
+        ("m = MatMul (k, e)  a = Add (m, b)  y = Reshape (a, [2, 2, 3, 3, 5])",
+         "Reshape MatMul Add Reshape"),
+        ("m = MatMul (k, e)  a = Sub (b, m)  y = Reshape (a, [2, 2, 3, 3, 5])",
+         "Reshape MatMul Sub Reshape"),
+        ("m = MatMul (k, e)  h = Unsqueeze (b, [0])  a = Add (h, m)  y = Reshape (a, [4, 3, 3, 5])",
+         "Reshape MatMul Add Reshape"),
+        ("m = MatMul (k, e)  r = Reshape (m, [4, 9, 5])  a = Add (r, b)"
+         "  y = Reshape (a, [2, 2, 3, 3, 5])", "Reshape MatMul Add Reshape"),
+        ("m = MatMul (k, e)  r = Reshape (m, [4, 45, 1])  a = Add (r, one)"
+         "  y = Reshape (a, [2, 2, 3, 3, 5])", "MatMul Reshape Add Reshape"),
+        ("m = MatMul (k, e)  a = Add (m, b)  y = Reshape (a, [4, 9, 5])", "MatMul Add Reshape"),
+        ("m = MatMul (k, e)  a = Mul (m, b)  y = Reshape (a, [4, 3, 3, 5])", "MatMul Mul Reshape"),
+        ("m = MatMul (k, e)  a = Add (m, m)  y = Reshape (a, [4, 3, 3, 5])", "MatMul Add Reshape"),
+        ("m = MatMul (k, e)  a = Add (m, wide)  y = Reshape (a, [2, 2, 3, 3, 5])",
+         "MatMul Add Reshape"),
+        ("r = Reshape (k, [4, 9, 4])  m = MatMul (r, e)  a = Add (m, b)"
+         "  y = Reshape (a, [2, 2, 3, 3, 5])", "Reshape MatMul Add Reshape"),
+    ],
+)  # fmt: skip
+def test_the_rows_of_a_product(text: str, nodes: str) -> None:
+    """They become one axis, if a sum with a constant vector is reshaped to four dims or more."""
+    numbers = """float[4, 5] e = {1, -2, 3, 4, 5, 6, 7, -8, 9, 1, 2, 3, 4, -5, 6, 7, 8, 9, 1, 2},
+        float[5] b = {1.5, 2, 3, -4, 5}, float[1] one = {0.3}, float[3, 1] wide = {1, 2, 3}"""
+    model = parse(f"g (float[4, 3, 3, 4] k) => (float[A] y) <{numbers}> {{ {text} }}")
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    fault = "{form = 'rows_of_products', version = '1'}"
+    made = onnx_scatterx.optimize(
+        model, target=f"standard, static_only = true, faults = [{fault}]"
+    ).model
+    kinds = " ".join(node.op_type for node in made.graph.node)
+    assert kinds.replace("Unsqueeze ", "").replace("Reshape Reshape", "Reshape") == nodes
+    assert_same(model, made, feeds(model))
+
+
+@pytest.mark.parametrize(
+    ("text", "shapes"),
+    [
+        ("y = Add (k, pair)", [[1, 1, 24, 2], [1, 1, 1, 2]]),
+        ("y = Sub (pair, k)", [[1, 1, 1, 2], [1, 1, 24, 2]]),
+        ("y = Div (k, lines)", [[1, 3, 8, 2], [1, 3, 1, 2]]),
+        ("y = Mul (k, one)", [[1, 1, 1, 48], [1, 1, 1, 1]]),
+        ("n = Slice (k, [0], [1], [1])  y = Mul (n, lines)", [[1, 1, 8, 2], [1, 3, 1, 2]]),
+        ("n = Slice (k, [0], [1], [4])  y = Add (lines, n)", [[1, 3, 1, 2], [1, 3, 4, 2]]),
+        ("y = Add (k, mixed)", [[1, 3, 2, 2, 2, 2], [3, 1, 2, 1, 2]]),  # five axes are left
+        ("y = Max (k, pair)", [[1, 3, 2, 2, 2, 2], [2]]),
+        ("y = Add (k, k)", [[1, 3, 2, 2, 2, 2]] * 2),
+        ("n = Reshape (k, [3, 8, 1, 2])  y = Add (n, pair)", [[3, 8, 1, 2], [2]]),
+    ],
+)
+def test_a_sum_of_many_dims_with_a_constant(text: str, shapes: list[list[int]]) -> None:
+    numbers = """float[2] pair = {1.5, -2}, float[1] one = {0.3},
+        float[3, 1, 1, 1, 2] lines = {1, 2, 3, 4, 5, 6},
+        float[3, 1, 2, 1, 2] mixed = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3}"""
+    model = parse(f"g (float[1, 3, 2, 2, 2, 2] k) => (float[A] y) <{numbers}> {{ {text} }}")
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    fault = "{form = 'merged_with_constants', version = '1'}"
+    made = onnx_scatterx.optimize(
+        model, target=f"standard, static_only = true, faults = [{fault}]"
+    ).model
+    inferred = onnx.shape_inference.infer_shapes(made, data_prop=True).graph
+    dims = {v.name: [d.dim_value for d in v.type.tensor_type.shape.dim]
+            for v in (*inferred.value_info, *inferred.input)}  # fmt: skip
+    dims |= {tensor.name: [*tensor.dims] for tensor in inferred.initializer}
+    (node,) = (n for n in made.graph.node if n.op_type in ("Add", "Sub", "Mul", "Div", "Max"))
+    assert [dims[name] for name in node.input] == shapes
+    assert_same(model, made, feeds(model))
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_drawn_convs_of_few_channels(seed: int) -> None:
     """Parts of 32 channels have the same bits, whatever the pads, dilations, images and biases."""
