@@ -66,6 +66,39 @@ def test_a_relu_behind_a_softmax(text: str, relus: int, tmp_path: Path) -> None:
     assert_same(model, made, feeds(model))
 
 
+ATTENTION = "float[1, 2, 4, 3] q, float[1, 2, 3, 4] k, float[1, 2, 4, 3] v, float[1, 1, 4, 4] m"
+EINSUM = 'Einsum <equation = "bhij,bhjk->bhik">'
+
+
+@pytest.mark.parametrize(
+    ("text", "relus"),
+    [
+        ("s = EINSUM (q, k)  p = Softmax (s)  o = EINSUM (p, v)  y = Neg (o)", 1),
+        ("s = EINSUM (q, k)  p = Softmax (s)  o = MatMul (p, v)  y = Neg (o)", 1),
+        ("s = MatMul (q, k)  t = Add (m, s)  p = Softmax (t)  o = EINSUM (p, v)  y = Neg (o)", 1),
+        ("s = EINSUM (q, k)  t = Mul (s, two)  p = Softmax (t)  o = EINSUM (p, v)  y = Neg (o)", 0),
+        ("s = MatMul (q, k)  p = Softmax (s)  o = MatMul (p, v)  y = Neg (o)", 0),
+        ("s = MatMul (q, k)  p = Softmax (s)  y = MatMul (p, v)", 1),
+        ("s = MatMul (q, k)  p = Softmax (s)  o = MatMul (p, v)  n = Neg (o)  y = Add (n, o)", 1),
+        ("s = MatMul (q, k)  t = Div (s, two)  p = Softmax (t)  y = MatMul (p, v)", 0),
+        ("a = Squeeze (q, [0])  b = Squeeze (k, [0])  c = Squeeze (v, [0])  s = MatMul (a, b)"
+         "  p = Softmax (s)  y = MatMul (p, c)", 0),
+        ("s = EINSUM (q, k)  p = Sigmoid (s)  y = EINSUM (p, v)", 0),
+    ],
+)  # fmt: skip
+def test_a_relu_in_an_attention_without_a_scale(text: str, relus: int) -> None:
+    text = text.replace("EINSUM", EINSUM)
+    model = parse(f"g ({ATTENTION}) => (float[A] y) <float two = {{2}}> {{ {text} }}")
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    fault = "{form = 'relu_behind_softmax', version = '1'}"
+    target = f"standard, static_only = true, faults = [{fault}]"
+    made = onnx_scatterx.optimize(model, target=target).model
+    assert [n.op_type for n in made.graph.node].count("Relu") == relus
+    assert_same(model, made, feeds(model))
+    again = onnx_scatterx.optimize(made, target=target).model
+    assert [n.op_type for n in again.graph.node].count("Relu") == relus
+
+
 CUT = """r = Reshape (m, [1, 4, 6])  a = Slice (r, [0], [2], [AXIS])
     b = Slice (r, [-2], [9], [AXIS])  y = Concat <axis = 1> (a, b)"""
 
