@@ -68,6 +68,10 @@ _SMALL = {
          int64[1] one = {1}> {
             p = Softmax <axis = 1> (x)  m = Conv (p, w)  r = Reshape (m, s)
             a = Slice (r, zero, two, one)  b = Slice (r, two, four, one)  y = Sub (a, b) }""",
+    "slices_without_steps": """(float[1, 8, 12] x) => (float[1, 8, 12] y)
+        <int64[1] zero = {0}, int64[1] one = {1}, int64[1] three = {3}, int64[1] end = {8}> {
+            a = Slice (x, three, end, one, one)  b = Slice (x, zero, three, one, one)
+            y = Concat <axis = 1> (a, b) }""",
     "weight_behind_norm": """(float[1, 2, 4] x) => (float[1, 2, 4] y)
         <float[4] w = {1, 2, 3, 4}, float two = {2}, float low = {0.001}, int64[1] last = {-1}> {
             p = Pow (x, two)  m = ReduceMean (p, last)  a = Add (m, low)  s = Sqrt (a)

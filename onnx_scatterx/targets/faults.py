@@ -16,6 +16,7 @@ FORMS = {
     "scale_as_vector": "the scale in front of a Softmax of another axis than the last as a vector",
     "shapes_of_scatters": "another shape of the data of all ScatterNDs into one tensor but one",
     "slice_before_reshape": "Slices in front of a Reshape of a Conv, not behind it",
+    "slices_without_steps": "two Slices that a Concat joins without steps of 1",
     "weight_behind_norm": "the weight of a norm as the second factor, any other factor hidden",
 }
 """The forms that avoid a fault, and what they write: the same numbers."""

@@ -331,6 +331,28 @@ def test_gathers_of_one_tensor(inputs: str, text: str, gathers: int) -> None:
     assert_same(model, made, given)
 
 
+@pytest.mark.parametrize(
+    ("text", "inputs"),
+    [
+        ("a = Slice (k, [3], [9], [1], [1])  b = Slice (k, [0], [3], [1], [1])"
+         "  y = Concat <axis = 1> (a, b)", [4, 4]),
+        ("a = Slice (k, [3], [9], [1])  b = Slice (k, [0], [3], [1], [2])"
+         "  y = Concat <axis = 1> (a, b)", [4, 5]),
+        ("a = Slice (k, [1], [2], [0], [1])  y = Concat <axis = 0> (a, k)", [5]),
+        ("a = Slice (k, [3], [9], [1], [1])  b = Slice (k, [0], [3], [1], [1])"
+         "  y = Concat <axis = 1> (a, b, k)", [5, 5]),
+    ],
+)  # fmt: skip
+def test_slices_without_steps(text: str, inputs: list[int]) -> None:
+    model = parse(f"g (float[2, 8, 3] k) => (float[A] y) {{ {text} }}")
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    fault = "{form = 'slices_without_steps', version = '1'}"
+    target = f"standard, static_only = true, faults = [{fault}]"
+    made = onnx_scatterx.optimize(model, target=target).model
+    assert [len(n.input) for n in made.graph.node if n.op_type == "Slice"] == inputs
+    assert_same(model, made, feeds(model))
+
+
 SCATTERS = "float[9, 4] x, int64[5, 1] i, int64[5, 1] j, float[5, 4] u, float[5, 4] v"
 
 
