@@ -46,18 +46,32 @@ _SMALL = {
             j = Transpose <perm = [0, 2, 1, 3]> (i)  m = MatMul (b, f)  n = Div (m, two)
             p = Softmax (n)  r = MatMul (p, j)  u = Transpose <perm = [0, 2, 1, 3]> (r)
             y = Reshape (u, t) }""",
+    "merged_with_constants": """(float[3, 2, 2, 2, 2] x) => (float[3, 2, 2, 2, 2] y)
+        <float[3, 1, 1, 1, 2] c = {1, 2, 3, 4, 5, 6}> { y = Add (x, c) }""",
     "relu_behind_softmax": """(float[1, 2, 8, 6] k, float[1, 2, 6, 4] v) => (float[1, 2, 6, 4] y)
         <int64[4] s = {1, 2, 6, 8}, float[1] c = {0.3}, float two = {2}> {
             q = Expand (c, s)  w = MatMul (q, k)  p = Softmax (w)  m = MatMul (p, v)
             y = Mul (m, two) }""",
+    "rows_of_products": """(float[4, 2, 2, 2] x) => (float[1, 4, 4, 2] y)
+        <float[2, 2] w = {1, 2, 3, 4}, float[2] b = {1, 2}, int64[5] s = {2, 2, 2, 2, 2},
+         int64[4] t = {1, 4, 4, 2}> {
+            m = MatMul (x, w)  a = Add (m, b)  c = Reshape (a, s)
+            d = Transpose <perm = [0, 2, 1, 3, 4]> (c)  y = Reshape (d, t) }""",
     "scale_as_vector": """(float[1, 2, 4] x) => (float[1, 2, 4] y) <float scale = {0.3}> {
             s = Mul (x, scale)  y = Softmax <axis = 1> (s) }""",
+    "shapes_of_scatters": """(float[6, 4] x, int64[3, 1] i, float[3, 4] u, float[3, 4] v)
+            => (float[6, 4] y) {
+            a = ScatterND (x, i, u)  b = ScatterND (x, i, v)  y = Sub (a, b) }""",
     "slice_before_reshape": """(float[1, 16, 4, 20] x) => (float[1, 2, 20] y)
         <float[1, 16, 1, 1] w = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
          int64[3] s = {1, 4, 20}, int64[1] zero = {0}, int64[1] two = {2}, int64[1] four = {4},
          int64[1] one = {1}> {
             p = Softmax <axis = 1> (x)  m = Conv (p, w)  r = Reshape (m, s)
             a = Slice (r, zero, two, one)  b = Slice (r, two, four, one)  y = Sub (a, b) }""",
+    "slices_without_steps": """(float[1, 8, 12] x) => (float[1, 8, 12] y)
+        <int64[1] zero = {0}, int64[1] one = {1}, int64[1] three = {3}, int64[1] end = {8}> {
+            a = Slice (x, three, end, one, one)  b = Slice (x, zero, three, one, one)
+            y = Concat <axis = 1> (a, b) }""",
     "weight_behind_norm": """(float[1, 2, 4] x) => (float[1, 2, 4] y)
         <float[4] w = {1, 2, 3, 4}, float two = {2}, float low = {0.001}, int64[1] last = {-1}> {
             p = Pow (x, two)  m = ReduceMean (p, last)  a = Add (m, low)  s = Sqrt (a)

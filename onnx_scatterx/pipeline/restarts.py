@@ -110,7 +110,7 @@ def wider_targets(first: Job, again: Callable[[], Job]) -> list[Wider]:
     target = first.settings.target
     if first.keeps_rest or not target.is_limited or not first.refused:
         return []
-    if any(violation.op == "input" for violation in first.violations):
+    if any(violation.op in ("input", "output") for violation in first.violations):
         return []
     unchanged = again()
     if not unchanged.has_scatters:

@@ -10,9 +10,13 @@ FORMS = {
     "many_scales": "many equal numbers in place of one that scales an attention",
     "elements_of_gathers": "GatherElements in place of all Gathers of one tensor but one",
     "relu_behind_softmax": "a Relu behind the Softmax of some attentions",
+    "rows_of_products": "the rows of a product as one axis, if its sum with a bias is reshaped",
+    "merged_with_constants": "fewer dims of a sum or product with a constant",
     "expand_for_and": "an Expand in place of an And with a mask of which all is true",
     "scale_as_vector": "the scale in front of a Softmax of another axis than the last as a vector",
+    "shapes_of_scatters": "another shape of the data of all ScatterNDs into one tensor but one",
     "slice_before_reshape": "Slices in front of a Reshape of a Conv, not behind it",
+    "slices_without_steps": "two Slices that a Concat joins without steps of 1",
     "weight_behind_norm": "the weight of a norm as the second factor, any other factor hidden",
 }
 """The forms that avoid a fault, and what they write: the same numbers."""

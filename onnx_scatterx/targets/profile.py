@@ -19,6 +19,7 @@
     max_rank = 5                           # the most dims of a tensor
     max_opset = 19                         # the newest operator set that it reads
     static_only = true                     # all sizes must be numbers
+    ends = [{types = ["int64"], ranks = [5]}]  # inputs and outputs that it does not take
     onnxruntime = false                    # its compiler reads the file; true, the default: ONNX
                                            # Runtime loads it, and hands nodes to the chip
     one_file = true                        # it reads no weights beside the file
@@ -140,6 +141,8 @@ def target_from(
     for key in ("misread", "types", "no_types"):
         if key in content:
             changes[key] = frozenset(content[key])
+    if "ends" in content:
+        changes["ends"] = tuple(map(RefusedUse.of, content["ends"]))
     if "faults" in content:
         changes["faults"] = tuple(Fault(**fault) for fault in content["faults"])
     if "avoid" in content:

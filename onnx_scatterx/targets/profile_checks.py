@@ -53,6 +53,7 @@ PROFILE_KEYS: dict[str, type] = {
     "dense": bool,
     "dense_limit": int,
     "work_limit": int,
+    "ends": list,
     "faults": list,
     "limits": dict,
 }
@@ -101,6 +102,8 @@ def check_profile(content: Mapping[str, Any]) -> None:
         raise ScatterXError(f"add and remove both have {op_type}; say which is meant")
     for key in ("types", "no_types"):
         _check_types(content.get(key, []), key)
+    for table in content.get("ends", []):
+        _check_facts(table, "ends", {key: _REFUSED[key] for key in ("types", "ranks")})
     _check_faults(content.get("faults", []))
     for op_type, limits in content.get("limits", {}).items():
         _check_operators([op_type], "limits")
@@ -150,19 +153,24 @@ def _check_faults(faults: list[Any]) -> None:
         _check_names([fault.get("form")], "faults.form", FAULT_FORMS, known)
 
 
-def _check_refused(table: Any, op_type: str) -> None:
-    """Check one use that a target does not take."""
-    place = f"limits.{op_type}.refused"
+def _check_facts(table: Any, place: str, keys: Mapping[str, type]) -> None:
+    """Check the keys of a table of facts, its types and its numbers."""
     if not isinstance(table, dict) or not table:
         raise ScatterXError(f"{place} has {reprlib.repr(table)}, which is not a table of facts")
-    _check(table, _REFUSED, f"{place}.")
-    schema = onnx.defs.get_schema(op_type) if onnx.defs.has(op_type) else None
+    _check(table, keys, f"{place}.")
     for key in ("types", "index_types"):
         _check_types(table.get(key, []), f"{place}.{key}")
     for key in _NUMBERS:
         for number in table.get(key, []):
             if not isinstance(number, int) or isinstance(number, bool):
                 raise ScatterXError(f"{place}.{key} has {reprlib.repr(number)}, not a number")
+
+
+def _check_refused(table: Any, op_type: str) -> None:
+    """Check one use that a target does not take."""
+    place = f"limits.{op_type}.refused"
+    _check_facts(table, place, _REFUSED)
+    schema = onnx.defs.get_schema(op_type) if onnx.defs.has(op_type) else None
     if schema is None:
         return
     inputs = [parameter.name for parameter in schema.inputs]

@@ -11,6 +11,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.targets.faults import Fault
 from onnx_scatterx.targets.limits import NO_LIMITS, OperatorLimits
+from onnx_scatterx.targets.refused_use import RefusedUse
 
 SCATTERX = "ScatterX"
 NEW = frozenset({SCATTERX, "TensorScatter"})
@@ -48,6 +49,8 @@ class Target:
     max_rank: int | None = None  # the most dims of a tensor
     max_opset: int | None = None  # the newest operator set that it reads
     static_only: bool = False  # all sizes must be numbers
+    ends: tuple[RefusedUse, ...] = ()
+    """Inputs and outputs of a model that it does not take: their element types and ranks."""
     faults: tuple[Fault, ...] = ()
     """Faults of its compiler that another form avoids."""
     dense_limit: float | None = None

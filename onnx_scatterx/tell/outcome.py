@@ -113,6 +113,6 @@ def _of_model(refused: Iterable[Violation]) -> str:
     if all(v.why.startswith("the size ") for v in found):
         return "it wants all sizes as numbers"
     first, *others = dict.fromkeys(
-        f"the input {v.node}: {v.why}" if v.op == "input" else v.why for v in found
+        f"the {v.op} {v.node}: {v.why}" if v.op in ("input", "output") else v.why for v in found
     )
     return first + (f", and {len(others)} more" if others else "")

@@ -66,6 +66,39 @@ def test_a_relu_behind_a_softmax(text: str, relus: int, tmp_path: Path) -> None:
     assert_same(model, made, feeds(model))
 
 
+ATTENTION = "float[1, 2, 4, 3] q, float[1, 2, 3, 4] k, float[1, 2, 4, 3] v, float[1, 1, 4, 4] m"
+EINSUM = 'Einsum <equation = "bhij,bhjk->bhik">'
+
+
+@pytest.mark.parametrize(
+    ("text", "relus"),
+    [
+        ("s = EINSUM (q, k)  p = Softmax (s)  o = EINSUM (p, v)  y = Neg (o)", 1),
+        ("s = EINSUM (q, k)  p = Softmax (s)  o = MatMul (p, v)  y = Neg (o)", 1),
+        ("s = MatMul (q, k)  t = Add (m, s)  p = Softmax (t)  o = EINSUM (p, v)  y = Neg (o)", 1),
+        ("s = EINSUM (q, k)  t = Mul (s, two)  p = Softmax (t)  o = EINSUM (p, v)  y = Neg (o)", 0),
+        ("s = MatMul (q, k)  p = Softmax (s)  o = MatMul (p, v)  y = Neg (o)", 0),
+        ("s = MatMul (q, k)  p = Softmax (s)  y = MatMul (p, v)", 1),
+        ("s = MatMul (q, k)  p = Softmax (s)  o = MatMul (p, v)  n = Neg (o)  y = Add (n, o)", 1),
+        ("s = MatMul (q, k)  t = Div (s, two)  p = Softmax (t)  y = MatMul (p, v)", 0),
+        ("a = Squeeze (q, [0])  b = Squeeze (k, [0])  c = Squeeze (v, [0])  s = MatMul (a, b)"
+         "  p = Softmax (s)  y = MatMul (p, c)", 0),
+        ("s = EINSUM (q, k)  p = Sigmoid (s)  y = EINSUM (p, v)", 0),
+    ],
+)  # fmt: skip
+def test_a_relu_in_an_attention_without_a_scale(text: str, relus: int) -> None:
+    text = text.replace("EINSUM", EINSUM)
+    model = parse(f"g ({ATTENTION}) => (float[A] y) <float two = {{2}}> {{ {text} }}")
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    fault = "{form = 'relu_behind_softmax', version = '1'}"
+    target = f"standard, static_only = true, faults = [{fault}]"
+    made = onnx_scatterx.optimize(model, target=target).model
+    assert [n.op_type for n in made.graph.node].count("Relu") == relus
+    assert_same(model, made, feeds(model))
+    again = onnx_scatterx.optimize(made, target=target).model
+    assert [n.op_type for n in again.graph.node].count("Relu") == relus
+
+
 CUT = """r = Reshape (m, [1, 4, 6])  a = Slice (r, [0], [2], [AXIS])
     b = Slice (r, [-2], [9], [AXIS])  y = Concat <axis = 1> (a, b)"""
 
@@ -264,6 +297,14 @@ GATHERS = "float[9, 4] x, int64[5] i, int64[5] j"
          "  b = Gather <axis = 1> (x, j)  c = Unsqueeze (b, [1])  y = Add (a, c)", 1),
         ("float[9] x, int32[5] i, int64 j", "a = Gather (x, i)  b = Gather (x, j)  y = Add (a, b)",
          1),
+        (GATHERS, "n = Abs (x)  m = Abs (x)  a = Gather (n, i)  b = Gather (m, j)  y = Sub (a, b)",
+         1),
+        (GATHERS, "t = Transpose (x)  a = Gather (x, i)  c = Gather <axis = 1> (t, j)"
+         "  b = Transpose (c)  y = Sub (a, b)", 1),
+        (GATHERS, "t = Transpose (x)  r = Reshape (t, [9, 4])  a = Gather (x, i)"
+         "  b = Gather (r, j)  y = Sub (a, b)", 2),
+        ("float[9, 4] x, int64[5, 1] i, int64[5] j",
+         "a = GatherND (x, i)  b = Gather (x, j)  y = Sub (a, b)", 1),
     ],
 )  # fmt: skip
 def test_gathers_of_one_tensor(inputs: str, text: str, gathers: int) -> None:
@@ -288,6 +329,162 @@ def test_gathers_of_one_tensor(inputs: str, text: str, gathers: int) -> None:
                 feed[value.name] = at.astype(onnx.helper.tensor_dtype_to_np_dtype(kind))
         given.append(feed)
     assert_same(model, made, given)
+
+
+@pytest.mark.parametrize(
+    ("text", "inputs"),
+    [
+        ("a = Slice (k, [3], [9], [1], [1])  b = Slice (k, [0], [3], [1], [1])"
+         "  y = Concat <axis = 1> (a, b)", [4, 4]),
+        ("a = Slice (k, [3], [9], [1])  b = Slice (k, [0], [3], [1], [2])"
+         "  y = Concat <axis = 1> (a, b)", [4, 5]),
+        ("a = Slice (k, [1], [2], [0], [1])  y = Concat <axis = 0> (a, k)", [5]),
+        ("a = Slice (k, [3], [9], [1], [1])  b = Slice (k, [0], [3], [1], [1])"
+         "  y = Concat <axis = 1> (a, b, k)", [5, 5]),
+    ],
+)  # fmt: skip
+def test_slices_without_steps(text: str, inputs: list[int]) -> None:
+    model = parse(f"g (float[2, 8, 3] k) => (float[A] y) {{ {text} }}")
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    fault = "{form = 'slices_without_steps', version = '1'}"
+    target = f"standard, static_only = true, faults = [{fault}]"
+    made = onnx_scatterx.optimize(model, target=target).model
+    assert [len(n.input) for n in made.graph.node if n.op_type == "Slice"] == inputs
+    assert_same(model, made, feeds(model))
+
+
+SCATTERS = "float[9, 4] x, int64[5, 1] i, int64[5, 1] j, float[5, 4] u, float[5, 4] v"
+
+
+@pytest.mark.parametrize(
+    ("inputs", "text", "ranks"),
+    [
+        (SCATTERS, "a = ScatterND (x, i, u)  b = ScatterND (x, i, v)  y = Sub (a, b)", [3, 2]),
+        (SCATTERS, "a = ScatterND (x, i, u)  b = ScatterND (x, j, v)  y = Sub (a, b)", [3, 2]),
+        (SCATTERS, "a = ScatterND (x, i, u)  b = ScatterND (x, [[2], [3], [4], [5], [6]], v)"
+         "  y = Sub (a, b)", [3, 2]),
+        (SCATTERS, "a = ScatterND (x, i, u)  b = ScatterND (x, j, v)  h = ScatterND (x, j, u)"
+         "  g = Sub (a, b)  y = Mul (g, h)", [3, 4, 2]),
+        (SCATTERS, "n = Abs (x)  m = Abs (x)  a = ScatterND (n, i, u)  b = ScatterND (m, j, v)"
+         "  y = Sub (a, b)", [3, 2]),
+        (SCATTERS, "n = Abs (x)  a = ScatterND (n, i, u)  b = ScatterND (x, j, v)  y = Sub (a, b)",
+         [2, 2]),
+        (SCATTERS, "a = ScatterND <reduction = 'max'> (x, i, u)  b = ScatterND (x, j, v)"
+         "  y = Sub (a, b)", [2, 2]),
+        (SCATTERS, "a = ScatterND <reduction = 'max'> (x, i, u)"
+         "  b = ScatterND <reduction = 'max'> (x, j, v)  y = Sub (a, b)", [3, 2]),
+        ("float[3, 2, 2] x, int64[5, 2] i, int64[5, 2] j, float[5, 2] u, float[5, 2] v",
+         "a = ScatterND (x, i, u)  b = ScatterND (x, j, v)  y = Sub (a, b)", [4, 3]),
+        ("float[3, 2, 2] x, int64[5, 2] i, int64[5, 1] j, float[5, 2] u, float[5, 4] v",
+         "r = Reshape (x, [3, 4])  a = ScatterND (x, i, u)  s = ScatterND (r, j, v)"
+         "  b = Reshape (s, [3, 2, 2])  y = Sub (a, b)", [3, 2]),
+        ("int64[5, 1] i, int64[5, 1] j, float[5] u, float[5] v",
+         "a = ScatterND (c, i, u)  b = ScatterND (d, j, v)  y = Sub (a, b)",
+         [2, 1]),
+        ("int64[5, 1] i, int64[5, 1] j, float[5] u, float[5] v",
+         "a = ScatterND (c, i, u)  b = ScatterND (e, j, v)  y = Sub (a, b)",
+         [1, 1]),
+    ],
+)  # fmt: skip
+def test_scatters_into_one_tensor(inputs: str, text: str, ranks: list[int]) -> None:
+    """A compiler takes them for one ScatterND: all but one have data of another shape."""
+    text = text.replace("'max'", '"max"')
+    numbers = "float[3] c = {1.5, 0, 2}, float[3] d = {1.5, 0, 2}, float[3] e = {1.5, 0, 3}"
+    model = parse(f"g ({inputs}) => (float[A] y) <{numbers}> {{ {text} }}")
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    target = "standard, static_only = true, faults = [{form = 'shapes_of_scatters', version = '1'}]"
+    made = onnx_scatterx.optimize(model, target=target_of(target), rules=()).model
+    inferred = onnx.shape_inference.infer_shapes(made, data_prop=True).graph
+    dims = {v.name: len(v.type.tensor_type.shape.dim)
+            for v in (*inferred.value_info, *inferred.input, *inferred.output)}  # fmt: skip
+    dims |= {tensor.name: len(tensor.dims) for tensor in inferred.initializer}
+    scatters = [node for node in made.graph.node if node.op_type == "ScatterND"]
+    assert [dims[node.input[0]] for node in scatters] == ranks
+    rng, given = np.random.default_rng(0), []
+    size = 2 if "[5, 2] i" in inputs else 3 if "x" not in inputs else 9
+    for _ in range(4):
+        feed: dict[str, np.ndarray] = {}
+        for value in model.graph.input:
+            shape = [d.dim_value for d in value.type.tensor_type.shape.dim]
+            if value.type.tensor_type.elem_type == onnx.TensorProto.FLOAT:
+                feed[value.name] = rng.standard_normal(shape).astype(np.float32)
+            elif size == 9:  # no two updates of one element: ONNX leaves their order open
+                feed[value.name] = (rng.permutation(9)[:5] - rng.integers(2) * 9).reshape(shape)
+            else:
+                feed[value.name] = np.full(shape, rng.integers(-size, size))
+        given.append(feed)
+    assert_same(model, made, given)
+
+
+@pytest.mark.parametrize(
+    ("text", "nodes"),
+    [
+        ("m = MatMul (k, e)  a = Add (m, b)  y = Reshape (a, [2, 2, 3, 3, 5])",
+         "Reshape MatMul Add Reshape"),
+        ("m = MatMul (k, e)  a = Sub (b, m)  y = Reshape (a, [2, 2, 3, 3, 5])",
+         "Reshape MatMul Sub Reshape"),
+        ("m = MatMul (k, e)  h = Unsqueeze (b, [0])  a = Add (h, m)  y = Reshape (a, [4, 3, 3, 5])",
+         "Reshape MatMul Add Reshape"),
+        ("m = MatMul (k, e)  r = Reshape (m, [4, 9, 5])  a = Add (r, b)"
+         "  y = Reshape (a, [2, 2, 3, 3, 5])", "Reshape MatMul Add Reshape"),
+        ("m = MatMul (k, e)  r = Reshape (m, [4, 45, 1])  a = Add (r, one)"
+         "  y = Reshape (a, [2, 2, 3, 3, 5])", "MatMul Reshape Add Reshape"),
+        ("m = MatMul (k, e)  a = Add (m, b)  y = Reshape (a, [4, 9, 5])", "MatMul Add Reshape"),
+        ("m = MatMul (k, e)  a = Mul (m, b)  y = Reshape (a, [4, 3, 3, 5])", "MatMul Mul Reshape"),
+        ("m = MatMul (k, e)  a = Add (m, m)  y = Reshape (a, [4, 3, 3, 5])", "MatMul Add Reshape"),
+        ("m = MatMul (k, e)  a = Add (m, wide)  y = Reshape (a, [2, 2, 3, 3, 5])",
+         "MatMul Add Reshape"),
+        ("r = Reshape (k, [4, 9, 4])  m = MatMul (r, e)  a = Add (m, b)"
+         "  y = Reshape (a, [2, 2, 3, 3, 5])", "Reshape MatMul Add Reshape"),
+    ],
+)  # fmt: skip
+def test_the_rows_of_a_product(text: str, nodes: str) -> None:
+    """They become one axis, if a sum with a constant vector is reshaped to four dims or more."""
+    numbers = """float[4, 5] e = {1, -2, 3, 4, 5, 6, 7, -8, 9, 1, 2, 3, 4, -5, 6, 7, 8, 9, 1, 2},
+        float[5] b = {1.5, 2, 3, -4, 5}, float[1] one = {0.3}, float[3, 1] wide = {1, 2, 3}"""
+    model = parse(f"g (float[4, 3, 3, 4] k) => (float[A] y) <{numbers}> {{ {text} }}")
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    fault = "{form = 'rows_of_products', version = '1'}"
+    made = onnx_scatterx.optimize(
+        model, target=f"standard, static_only = true, faults = [{fault}]"
+    ).model
+    kinds = " ".join(node.op_type for node in made.graph.node)
+    assert kinds.replace("Unsqueeze ", "").replace("Reshape Reshape", "Reshape") == nodes
+    assert_same(model, made, feeds(model))
+
+
+@pytest.mark.parametrize(
+    ("text", "shapes"),
+    [
+        ("y = Add (k, pair)", [[1, 1, 24, 2], [1, 1, 1, 2]]),
+        ("y = Sub (pair, k)", [[1, 1, 1, 2], [1, 1, 24, 2]]),
+        ("y = Div (k, lines)", [[1, 3, 8, 2], [1, 3, 1, 2]]),
+        ("y = Mul (k, one)", [[1, 1, 1, 48], [1, 1, 1, 1]]),
+        ("n = Slice (k, [0], [1], [1])  y = Mul (n, lines)", [[1, 1, 8, 2], [1, 3, 1, 2]]),
+        ("n = Slice (k, [0], [1], [4])  y = Add (lines, n)", [[1, 3, 1, 2], [1, 3, 4, 2]]),
+        ("y = Add (k, mixed)", [[1, 3, 2, 2, 2, 2], [3, 1, 2, 1, 2]]),  # five axes are left
+        ("y = Max (k, pair)", [[1, 3, 2, 2, 2, 2], [2]]),
+        ("y = Add (k, k)", [[1, 3, 2, 2, 2, 2]] * 2),
+        ("n = Reshape (k, [3, 8, 1, 2])  y = Add (n, pair)", [[3, 8, 1, 2], [2]]),
+    ],
+)
+def test_a_sum_of_many_dims_with_a_constant(text: str, shapes: list[list[int]]) -> None:
+    numbers = """float[2] pair = {1.5, -2}, float[1] one = {0.3},
+        float[3, 1, 1, 1, 2] lines = {1, 2, 3, 4, 5, 6},
+        float[3, 1, 2, 1, 2] mixed = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3}"""
+    model = parse(f"g (float[1, 3, 2, 2, 2, 2] k) => (float[A] y) <{numbers}> {{ {text} }}")
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    fault = "{form = 'merged_with_constants', version = '1'}"
+    made = onnx_scatterx.optimize(
+        model, target=f"standard, static_only = true, faults = [{fault}]"
+    ).model
+    inferred = onnx.shape_inference.infer_shapes(made, data_prop=True).graph
+    dims = {v.name: [d.dim_value for d in v.type.tensor_type.shape.dim]
+            for v in (*inferred.value_info, *inferred.input)}  # fmt: skip
+    dims |= {tensor.name: [*tensor.dims] for tensor in inferred.initializer}
+    (node,) = (n for n in made.graph.node if n.op_type in ("Add", "Sub", "Mul", "Div", "Max"))
+    assert [dims[name] for name in node.input] == shapes
+    assert_same(model, made, feeds(model))
 
 
 @pytest.mark.parametrize("seed", range(6))

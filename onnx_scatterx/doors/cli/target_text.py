@@ -68,6 +68,8 @@ def _rows(target: Target) -> Iterator[tuple[str, str]]:
     if target.misread:
         names = ", ".join(sorted(target.misread))
         yield "misread", f"wrong results, and no error, beyond the limits: {names}"
+    for end in target.ends:
+        yield "ends", f"no input or output {end}"
     for fault in target.faults:
         yield "fault", f"avoided by {fault}"
     if target.max_rank is not None:

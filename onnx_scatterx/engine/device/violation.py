@@ -12,12 +12,12 @@ from onnx_scatterx.targets import SCATTERX
 
 @dataclass(frozen=True)
 class Violation:
-    """A node or an input that the target does not take, and why.
+    """A node, an input or an output that the target does not take, and why.
 
-    A node without a name is named by its first output. ``op`` of an input is "input", of the model
-    itself "model". ``on_host`` says that the target takes the node, and runs it on its host, and
-    ``slow`` that it runs the node slowly. ``lacked`` is the operator of the node, as a profile
-    names it, if the target has no use of this operator.
+    A node without a name is named by its first output. ``op`` of an input is "input", of an output
+    "output", of the model itself "model". ``on_host`` says that the target takes the node, and runs
+    it on its host, and ``slow`` that it runs the node slowly. ``lacked`` is the operator of the
+    node, as a profile names it, if the target has no use of this operator.
     """
 
     node: str
@@ -38,8 +38,8 @@ class Violation:
 
     @property
     def is_of_model(self) -> bool:
-        """Whether it is about an input, or about the model itself, and not about a node."""
-        return self.op in ("input", "model")
+        """Whether it is about an input, an output or the model itself, and not about a node."""
+        return self.op in ("input", "output", "model")
 
     @property
     def is_scatter(self) -> bool:

@@ -217,6 +217,9 @@ class _Checker:
             if value.name not in model.graph.initializers:
                 for why in self._of_input(value):
                     yield None, Violation(value.name or "?", "input", main, why)
+        for value in dict.fromkeys(model.graph.outputs):
+            for why in self._of_end(value, "output"):
+                yield None, Violation(value.name or "?", "output", main, why)
         taken_out = self._taken_out
         for name, graph in taken_out.graphs():
             scope = self.knowledge.scopes.get(graph)
@@ -269,6 +272,16 @@ class _Checker:
                     yield f"the size {dim} is not a number"
         if target.max_rank is not None and len(shape) > target.max_rank:
             yield f"rank {len(shape)}, and {target.name} takes {target.max_rank}"
+        yield from self._of_end(value, "input")
+
+    def _of_end(self, value: ir.Value, what: str) -> Iterator[str]:
+        """Yield that the target does not take an input or an output of this type and rank."""
+        known = self.of(value)
+        kind = None if known.dtype is None else known.dtype.name.lower()
+        for use in self.target.ends:
+            of_type = use.types is None or kind in use.types
+            if of_type and (use.ranks is None or known.rank in use.ranks):
+                yield f"{self.target.name} takes no {what} {use}"
 
     def _judged(
         self, node: ir.Node, scope: Scope | None, promised: Knowledge

@@ -9,13 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from onnx_scatterx.fitting.faults import attentions, convs, cuts, gathers, masks, norms
+from onnx_scatterx.fitting.faults import (
+    attentions,
+    convs,
+    cuts,
+    gathers,
+    masks,
+    norms,
+    products,
+    scatters,
+    sums,
+)
 from onnx_scatterx.fitting.faults.candidate import Candidate as Candidate
 
 FORMS: Mapping[str, Callable[[Candidate], bool]] = {
     "elements_of_gathers": gathers.elements_of_gathers,
+    "shapes_of_scatters": scatters.shapes_of_scatters,
     "relu_behind_softmax": attentions.relu_behind_softmax,
     "slice_before_reshape": cuts.slice_before_reshape,
+    "rows_of_products": products.rows_of_products,
+    "merged_with_constants": sums.merged_with_constants,
+    "slices_without_steps": cuts.slices_without_steps,
     "expand_for_and": masks.expand_for_and,
     "weight_behind_norm": norms.weight_behind_norm,
     "scale_as_vector": attentions.scale_as_vector,

@@ -2,7 +2,9 @@
 
     relu_behind_softmax    MatMul(Softmax(MatMul(q, k)), v)   =   MatMul(Relu(Softmax(...)), v)
                            if q or k is a constant, even if Add, Mul or Div stand between;
-                           for any q and k in MatMul(v, Transpose(Softmax(...)))
+                           for any q and k in MatMul(v, Transpose(Softmax(...))), and of four
+                           dims, if no Mul or Div stands between, and a product is an Einsum, or the
+                           result has another number of readers than one
     many_scales            MatMul(q * c, k)                   =   MatMul(q * [c, ..., c], k)
                            MatMul(q, k) / c                   =   MatMul(q, k) / [c, ..., c]
     scale_as_vector        Softmax<axis>(Mul(x, 2))           =   Softmax<axis>(Mul(x, [2]))
@@ -19,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis import required
+from onnx_scatterx.engine.analysis import Scope, required
 from onnx_scatterx.engine.device import TakenOut
 from onnx_scatterx.fitting.faults.candidate import Candidate
 from onnx_scatterx.graphs import attribute_of, constant, is_operator
@@ -28,13 +30,15 @@ from onnx_scatterx.operators import those
 _BETWEEN = those(lambda row: row.neutral is not None)  # sums and products
 _ARRANGES = ("Reshape", "Transpose")  # between a query and the product with the keys
 _CHANGES = ("Add", "Div")  # between the product and the Softmax
+_PRODUCTS = ("MatMul", "Einsum")
+_DIMS = 4  # of the attentions that a compiler makes one layer of
 _MOST = 4  # nodes of each
 _BY_AXIS = 13  # the operator set since which a Softmax is one of a single axis
 
 
 def relu_behind_softmax(at: Candidate) -> bool:
     """Put a Relu behind the Softmax of an attention, if a MatMul is the end of one."""
-    reader = _reader_of_weights(at.node, at.constants)
+    reader = _reader_of_weights(at.node, at.scope, at.constants)
     if reader is None:
         return False
     weights = required(reader.inputs[0])
@@ -42,12 +46,17 @@ def relu_behind_softmax(at: Candidate) -> bool:
     return at.replace_input(reader, 0, lambda: w.node("Relu", [weights], w.dtype_of(weights)))
 
 
-def _reader_of_weights(node: ir.Node, constants: TakenOut) -> ir.Node | None:
+def _reader_of_weights(node: ir.Node, scope: Scope, constants: TakenOut) -> ir.Node | None:
     """Return the node that reads the weights of an attention, if a MatMul is the end of one.
 
     It is the MatMul itself, if constant queries or keys give the weights; or a Transpose of them.
+    It may be an Einsum.
     """
-    if not is_operator(node, ("MatMul",)):
+    if not is_operator(node, _PRODUCTS):
+        return None
+    if _is_mistaken(node, scope):
+        return node
+    if node.op_type == "Einsum":
         return None
     scores, turned = _scores(node.inputs[0]), _maker(node.inputs[1])
     if scores is not None:
@@ -56,6 +65,24 @@ def _reader_of_weights(node: ir.Node, constants: TakenOut) -> ir.Node | None:
     if turned is None or not is_operator(turned, ("Transpose",)):
         return None
     return None if _scores(turned.inputs[0]) is None else turned
+
+
+def _is_mistaken(node: ir.Node, scope: Scope) -> bool:
+    """Return whether the compiler fails at an attention that is not scaled, for any operands."""
+    softmax = _maker(node.inputs[0])
+    if softmax is None or not is_operator(softmax, ("Softmax",)):
+        return False
+    scores = softmax.inputs[0]
+    if scores is None or scope.of(scores).rank != _DIMS:
+        return False
+    product = _maker(scores)
+    if product is not None and is_operator(product, ("Add",)):
+        product = next((m for m in map(_maker, product.inputs) if is_operator(m, _PRODUCTS)), None)
+    if product is None or not is_operator(product, _PRODUCTS):
+        return False
+    result = node.outputs[0]
+    readers = len([*result.uses()]) + result.is_graph_output()
+    return readers != 1 or result.is_graph_output() or "Einsum" in (node.op_type, product.op_type)
 
 
 def _scores(weights: ir.Value | None) -> ir.Node | None:

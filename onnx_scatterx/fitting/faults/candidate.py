@@ -25,6 +25,15 @@ class Candidate(NamedTuple):
     scope: Scope
     constants: TakenOut
 
+    def on_host(self, write: Callable[[], bool]) -> bool:
+        """Write a form that may run on the host, as what it takes the place of does."""
+        w = self.writer
+        own, w.target = w.target, w.target.with_host()
+        try:
+            return write()
+        finally:
+            w.target = own
+
     def replace(self, value: ir.Value, write: Callable[[], ir.Value]) -> bool:
         """Write a value in another form in front of its node, if the target takes that."""
         w, node = self.writer, required(value.producer())

@@ -1,8 +1,11 @@
-"""Slices behind the Reshape of a Conv.
+"""Slices behind the Reshape of a Conv, and Slices that a Concat joins.
 
     slice_before_reshape    Slice(Reshape(Conv(x)))   =   Reshape(Slice(Conv(x)))
+    slices_without_steps    Concat(Slice(x, a, b, axis, 1), Slice(x, c, d, axis, 1))
+                        =   Concat(Slice(x, a, b, axis), Slice(x, c, d, axis))
 
-if the Reshape only adds or removes axes of one element, for several Slices, or for a Split.
+The first is written if the Reshape only adds or removes axes of one element, for several Slices, or
+for a Split.
 """
 
 from __future__ import annotations
@@ -78,3 +81,21 @@ def _slices_of(reshape: ir.Node) -> list[ir.Node]:
 def _kept(shape: tuple[int, ...]) -> Iterator[tuple[int, int]]:
     """Yield the axes of more than one element, with their sizes."""
     return ((d, n) for d, n in enumerate(shape) if n != 1)
+
+
+def slices_without_steps(at: Candidate) -> bool:
+    """Leave out the steps of two Slices of one tensor that a Concat joins, if all are 1."""
+    concat, scope = at.node, at.scope
+    if not is_operator(concat, ("Concat",)) or len(concat.inputs) != 2:
+        return False
+    slices = [None if v is None else v.producer() for v in concat.inputs]
+    if not all(is_operator(node, ("Slice",)) for node in slices):
+        return False
+    modified = False
+    for node in slices:
+        steps = None if node is None or len(node.inputs) < 5 else node.inputs[4]
+        tensor = constant(steps, scope.overridable)
+        if node is not None and tensor is not None and (tensor.numpy() == 1).all():
+            node.resize_inputs(4)
+            modified = True
+    return modified

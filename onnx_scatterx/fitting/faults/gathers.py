@@ -3,73 +3,106 @@
     elements_of_gathers    Gather(x, i)   =   Reshape(GatherElements(x, j))
                            j is i, repeated along all other axes of x
 
-It is written if the indices are computed: a compiler that knows constants compares them. What a
-Gather checks of its indices, a GatherElements checks, too.
+It is written if the indices are computed: a compiler that knows constants compares them. A GatherND
+of one column is a Gather along the first axis. What a Gather checks of its indices, a
+GatherElements checks, too.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import required
 from onnx_scatterx.fitting.faults.candidate import Candidate
-from onnx_scatterx.graphs import attribute_of, is_operator, reached
+from onnx_scatterx.fitting.faults.likeness import are_alike
+from onnx_scatterx.graphs import attribute_of, is_operator, perm_of
 from onnx_scatterx.operators import described
+
+
+class _Read(NamedTuple):
+    """What a Gather reads: a tensor, along an axis."""
+
+    x: ir.Value
+    axis: int
 
 
 def elements_of_gathers(at: Candidate) -> bool:
     """Write a Gather of computed indices otherwise, if another one of the same tensor is left."""
-    found = _tensor(at, at.node)
+    found = _read(at, at.node)
     if found is None or at.constants.is_constant(required(at.node.inputs[1])):
         return False
-    others = [other for other in _gathers(found[0]) if other.graph is at.node.graph]
-    if all(other is at.node or _tensor(at, other) != found for other in others):
-        return False
-    w = at.writer
-    own, w.target = w.target, w.target.with_host()  # which runs it, as it runs each Gather
-    try:
-        return _as_elements(at)
-    finally:
-        w.target = own
+    own = _origin(at, found)
+    for other in [node for node in at.node.graph or () if node.op_type in _KINDS]:
+        read = None if other is at.node else _read(at, other)
+        if read is None:
+            continue
+        theirs = _origin(at, read)
+        if theirs.axis == own.axis and are_alike(theirs.x, own.x, at.scope.overridable):
+            return at.on_host(lambda: _as_elements(at, found))
+    return False
 
 
-def _tensor(at: Candidate, node: ir.Node) -> tuple[ir.Value, int, int] | None:
-    """Return what a Gather reads, before all Reshapes, and its axis as two sizes."""
-    x = node.inputs[0] if is_operator(node, ("Gather",)) else None
+_KINDS = ("Gather", "GatherND")
+
+
+def _read(at: Candidate, node: ir.Node) -> _Read | None:
+    """Return what a Gather reads, or a GatherND of one column, if it is no constant."""
+    x = node.inputs[0] if is_operator(node, _KINDS) else None
     shape = None if x is None else at.scope.of(x).static_shape
     if x is None or not shape or at.constants.is_constant(x):
         return None
     if any(attribute.is_ref() for attribute in node.attributes.values()):
         return None
-    axis = attribute_of(node, "axis", 0) % len(shape)
-    maker = x.producer()
-    while maker is not None and described(maker).keeps_order and maker.inputs[0] is not None:
-        x = maker.inputs[0]
+    if node.op_type == "Gather":
+        return _Read(x, attribute_of(node, "axis", 0) % len(shape))
+    dims = at.scope.of(required(node.inputs[1])).static_shape
+    of_rows = dims is not None and dims[-1:] == (1,) and not attribute_of(node, "batch_dims", 0)
+    return _Read(x, 0) if of_rows else None
+
+
+def _origin(at: Candidate, read: _Read) -> _Read:
+    """Return the tensor and the axis before all Reshapes and Transposes that keep the axis."""
+    x, axis = read
+    while True:
         maker = x.producer()
-    return x, math.prod(shape[:axis]), shape[axis]
+        before = None if maker is None or not maker.inputs else maker.inputs[0]
+        if maker is None or before is None:
+            return _Read(x, axis)
+        shapes = [at.scope.of(value).static_shape for value in (before, x)]
+        place = _place(maker, axis, *shapes)
+        if place is None:
+            return _Read(x, axis)
+        x, axis = before, place
 
 
-def _gathers(x: ir.Value) -> list[ir.Node]:
-    """Return the Gathers that read a tensor, also behind Reshapes."""
+def _place(
+    node: ir.Node, axis: int, before: tuple[int, ...] | None, after: tuple[int, ...] | None
+) -> int | None:
+    """Return where an axis was before a Reshape or a Transpose; None if it was no axis."""
+    if before is None or after is None:
+        return None
+    perm = perm_of(node, len(after))
+    if perm is not None:
+        return perm[axis]
+    if not described(node).keeps_order:
+        return None
+    ahead = math.prod(after[:axis])
+    places = (d for d, n in enumerate(before) if n == after[axis])
+    return next((d for d in places if math.prod(before[:d]) == ahead), None)
 
-    def shaped(value: ir.Value) -> list[ir.Value]:
-        nodes = (use.node for use in value.uses() if use.idx == 0)
-        return [node.outputs[0] for node in nodes if described(node).keeps_order]
 
-    uses = [use for value in reached([x], shaped) for use in value.uses() if use.idx == 0]
-    return [use.node for use in uses if is_operator(use.node, ("Gather",))]
-
-
-def _as_elements(at: Candidate) -> bool:
+def _as_elements(at: Candidate, found: _Read) -> bool:
     """Write a Gather as one of elements."""
     w, node, scope, _ = at
-    x, i = (required(v) for v in node.inputs)
+    (x, axis), i = found, required(node.inputs[1])
     shape, dims = scope.of(x).static_shape, scope.of(i).static_shape
     if not shape or dims is None or 0 in (*shape, *dims):
         return False
-    axis, kind, of_index = attribute_of(node, "axis", 0) % len(shape), w.dtype_of(x), w.dtype_of(i)
+    dims = dims[:-1] if node.op_type == "GatherND" else dims
+    kind, of_index = w.dtype_of(x), w.dtype_of(i)
     count = math.prod(dims)
     line = [count if d == axis else 1 for d in range(len(shape))]
     whole = [count if d == axis else n for d, n in enumerate(shape)]

@@ -197,3 +197,20 @@ def test_types_that_a_target_lacks(keys: str, nodes: str, found: list[str] | Non
     if found is None:
         found = ["e: Cast that gives int64", "y: Neg"]
     assert [f"{v.node}: {v.why.removeprefix('standard takes no ')}" for v in wrong] == found
+
+
+def test_inputs_and_outputs_that_are_not_taken() -> None:
+    """QNN casts those of int64 to int32, which it does not do of five dims."""
+    model = parse("""g (int64[1, 1, 2, 1, 2] x, float[1, 1, 2, 1, 2] f, int64[4] i)
+            => (float[1, 1, 2, 1, 2] y, int64[1, 1, 2, 1, 2] z)
+        <int64[5] s = {1, 1, 2, 1, 2}> {
+            c = Cast <to = 1> (x)  y = Add (c, f)  z = Reshape (i, s) }""")
+    report = onnx_scatterx.inspect(model, target="qnn, limits.Cast.max_rank = 5")
+    assert [str(violation) for violation in report.violations] == [
+        "x (input): qnn takes no input of int64, of 5 dims",
+        "z (output): qnn takes no output of int64, of 5 dims",
+    ]
+    assert (
+        onnx_scatterx.inspect(model, target="qnn, limits.Cast.max_rank = 5, ends = []").violations
+        == ()
+    )

@@ -240,3 +240,36 @@ def test_queries_of_windows() -> None:
     assert result.report.violations == ()
     x = np.random.default_rng(0).random((1, 2, 5, 24), np.float32)
     assert_same(model, result.model, [{"x": x}])
+
+
+@pytest.mark.parametrize(
+    ("op", "inputs"),
+    [
+        ("Where", "bool[6, 1, 1, 1, 1] c, float[6, 4, 2, 3, 2] x, float[2] u"),
+        ("Neg", "float[6, 4, 2, 3, 2] x"),
+        ("Reciprocal", "float[6, 4, 2, 3, 2] x"),
+        ("Softmax", "float[6, 4, 2, 3, 2] x"),
+        ("TopK", "float[6, 4, 2, 3, 2] x"),
+    ],
+)
+def test_five_dims_for_rknn(op: str, inputs: str) -> None:
+    """The compiler dies of some operators of five dims: the node has four, or is named."""
+    names = ", ".join(name for name in ("c", "x", "u") if f" {name}" in inputs)
+    text = f"y = {op} ({names})" if op != "TopK" else "y, i = TopK (x, [1])"
+    model = parse(f"g ({inputs}) => (float[A] y) {{ {text} }}")
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    result = onnx_scatterx.optimize(model, target="rknn")
+    named = [violation.op for violation in result.report.violations if not violation.on_host]
+    assert named == (["TopK"] if op == "TopK" else [])
+    if not named:
+        inferred = onnx.shape_inference.infer_shapes(result.model, data_prop=True).graph
+        ranks = {v.name: len(v.type.tensor_type.shape.dim) for v in inferred.value_info}
+        (node,) = (n for n in result.model.graph.node if n.op_type == op)
+        assert ranks[node.output[0]] <= 4
+    rng = np.random.default_rng(0)
+    feed = {}
+    for value in model.graph.input:
+        shape = [d.dim_value for d in value.type.tensor_type.shape.dim]
+        drawn = rng.standard_normal(shape).astype(np.float32)
+        feed[value.name] = drawn > 0 if value.name == "c" else drawn
+    assert_same(model, result.model, [feed])

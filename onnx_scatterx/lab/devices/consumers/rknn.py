@@ -56,10 +56,9 @@ class Rknn(Adapter):
                 return Answer("refused", message=message, node=_node(text))
             host, layers = _on_cpu(text)
             with captured() as printed:
-                outputs = toolkit.inference(
-                    inputs=[np.ascontiguousarray(array) for array in feeds.values()],
-                    data_format=["nchw"] * len(feeds),
-                )
+                read = _read(model)  # the compiler removes the other inputs
+                taken = [np.ascontiguousarray(v) for name, v in feeds.items() if name in read]
+                outputs = toolkit.inference(inputs=taken, data_format=["nchw"] * len(taken))
                 text = _COLOUR.sub("", printed())
             if outputs is None:
                 return Answer("refused", message=_reason(text), on_host=host)
@@ -77,6 +76,18 @@ def _compiled(toolkit: Any, model: Path, platform: str) -> bool:
         and toolkit.build(do_quantization=False) == 0
         and toolkit.init_runtime() == 0
     )
+
+
+def _read(model: Path) -> set[str]:
+    """Return the values that the nodes of a model read, or that it returns."""
+    import onnx
+
+    graph = onnx.load(model, load_external_data=False).graph
+    bodies = [graph]
+    for body in bodies:
+        bodies += [a.g for node in body.node for a in node.attribute if a.HasField("g")]
+    names = {name for body in bodies for node in body.node for name in node.input}
+    return names | {value.name for body in bodies for value in body.output}
 
 
 def _on_cpu(text: str) -> tuple[tuple[str, ...], int]:
