@@ -46,6 +46,23 @@ _SMALL = {
             j = Transpose <perm = [0, 2, 1, 3]> (i)  m = MatMul (b, f)  n = Div (m, two)
             p = Softmax (n)  r = MatMul (p, j)  u = Transpose <perm = [0, 2, 1, 3]> (r)
             y = Reshape (u, t) }""",
+    "norm_of_images": """(float[1, 5, 8] x) => (float[1, 5, 8] y)
+        <float[1] c = {0.3}, int64[2] k = {8, 8}, int64[2] s = {5, 8}, int64[3] t = {1, 5, 8},
+         float[8] a = {1, 2, 3, 4, 5, 6, 7, 8}, float[8] b = {8, 7, 6, 5, 4, 3, 2, 1}> {
+            w = Expand (c, k)  m = MatMul (x, w)  r = Reshape (m, s)
+            n = BatchNormalization (r, a, b, b, a)  y = Reshape (n, t) }""",
+    "relu_of_one_query": """(float[1, 9, 8] x) => (float[1, 1, 8] y)
+        <float[1] c = {0.3}, int64[2] k = {8, 8}, int64[1] zero = {0}, int64[1] one = {1},
+         float[8] b = {1, 2, 3, 4, 5, 6, 7, 8}, int64[4] s = {1, 1, 2, 4}, int64[3] u = {1, 1, 8},
+         int64[4] t = {1, 9, 2, 4}, float h = {0.5}> {
+            w = Expand (c, k)  f = Slice (x, zero, one, one)  g = Squeeze (f, one)
+            d = Gemm (g, w, b)  e = Unsqueeze (d, one)  i = Reshape (e, s)
+            j = Transpose <perm = [0, 2, 1, 3]> (i)  l = MatMul (x, w)  m = Add (l, b)
+            n = Reshape (m, t)  o = Transpose <perm = [0, 2, 3, 1]> (n)  a = MatMul (x, w)
+            p = Add (a, b)  q = Reshape (p, t)  r = Transpose <perm = [0, 2, 1, 3]> (q)
+            v = Mul (j, h)  z = MatMul (v, o)  aa = Softmax (z)  bb = MatMul (aa, r)
+            cc = Transpose <perm = [0, 2, 1, 3]> (bb)  dd = Reshape (cc, u)  ee = MatMul (dd, w)
+            y = Add (ee, b) }""",
     "relu_behind_softmax": """(float[1, 2, 8, 6] k, float[1, 2, 6, 4] v) => (float[1, 2, 6, 4] y)
         <int64[4] s = {1, 2, 6, 8}, float[1] c = {0.3}, float two = {2}> {
             q = Expand (c, s)  w = MatMul (q, k)  p = Softmax (w)  m = MatMul (p, v)

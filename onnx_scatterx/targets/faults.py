@@ -7,9 +7,11 @@ from typing import NamedTuple
 FORMS = {
     "few_channels": "parts of a depthwise Conv of 3 x 3 elements with steps of 4",
     "images_as_channels": "images as channels in a depthwise Conv, if a Reshape makes them",
+    "norm_of_images": "norms of images as one image, or as Mul and Add, if a Reshape makes them",
     "many_scales": "many equal numbers in place of one that scales an attention",
     "elements_of_gathers": "GatherElements in place of all Gathers of one tensor but one",
     "relu_behind_softmax": "a Relu behind the Softmax of some attentions",
+    "relu_of_one_query": "a Relu behind the Softmax of an attention, if its query is a matrix",
     "expand_for_and": "an Expand in place of an And with a mask of which all is true",
     "scale_as_vector": "the scale in front of a Softmax of another axis than the last as a vector",
     "slice_before_reshape": "Slices in front of a Reshape of a Conv, not behind it",

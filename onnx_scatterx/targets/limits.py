@@ -55,7 +55,7 @@ class OperatorLimits:
     computed: bool = True  # bounds, amounts and shapes that are not constants
     negative: bool = True  # indices, steps of a Slice, or dividends of a Mod, that may be negative
     constant: bool = True  # indices that are constants
-    axes_input: bool | Literal["all"] = True  # axes as an input, or one that leaves no axis
+    axes_input: bool | Literal["all", "several"] = True  # axes as an input; of all, of several
     native: bool | frozenset[str] = True
     most: int | None = None  # of a TopK: how many elements it finds
     written: frozenset[str] = frozenset()  # attributes that must be written, whatever their default

@@ -47,7 +47,7 @@
     negative = false                       # no indices, steps or dividends that may be negative
     constant = false                       # no indices that are constants
     [limits.ReduceMax]
-    axes_input = false                     # axes as an attribute only; "all": or of all axes
+    axes_input = false                     # axes as an attribute only; "all", "several": or so many
     [limits.Erf]
     within = ["Gelu"]                      # only as a node of this pattern
     [limits.Einsum]

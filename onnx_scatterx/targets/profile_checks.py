@@ -73,7 +73,7 @@ _SLOW = {"types": list, "reductions": list}
 _REFUSED = _kinds(REFUSED_KEYS)
 _NUMBERS = ("ranks", "steps", "columns")
 _LEAST = {
-    **dict.fromkeys(("axes", "max_rank", "dense_limit", "work_limit", "most"), 1),
+    **dict.fromkeys(("axes", "fewer", "max_rank", "dense_limit", "work_limit", "most"), 1),
     "data_rank": 0,
     "max_opset": 9,
 }
@@ -206,7 +206,7 @@ def _check(content: Mapping[str, Any], kinds: Mapping[str, type], prefix: str) -
             continue
         if (key, type(value)) in (("native", list), ("slow", dict)):
             continue
-        if (key, value) == ("axes_input", "all"):
+        if key == "axes_input" and value in ("all", "several"):
             continue
         if key in ("dense_limit", "work_limit") and value == math.inf:
             continue

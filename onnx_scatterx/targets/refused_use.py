@@ -45,6 +45,8 @@ class RefusedUse:
     """Whether the shape of a Reshape has a 0."""
     longer: bool | None = None
     """Whether a ScatterElements has more indices than data along its axis."""
+    fewer: int | None = None
+    """Along the attribute ``axis`` the data has fewer elements than so many."""
     from_end: bool | None = None
     """Whether the attribute ``axis`` is negative."""
     dots: bool | None = None
@@ -106,6 +108,7 @@ class RefusedUse:
         words += ["with dots"] if self.dots else []
         words += ["with columns before rows"] if self.turned else []
         words += ["with more indices than data"] if self.longer else []
+        words += [f"of fewer than {self.fewer} elements"] if self.fewer is not None else []
         words += ["from the last element"] if self.last else []
         return ", ".join(words)
 

@@ -114,6 +114,8 @@ def _limits(limits: OperatorLimits) -> Iterable[str]:
         yield f"only of {' or '.join(sorted(limits.equations))}"
     if limits.axes_input == "all":
         yield "only axes as an attribute, or all axes"
+    if limits.axes_input == "several":
+        yield "only axes as an attribute, or several axes"
     if limits.zeros:
         yield f"only constants that are 0, of {', '.join(sorted(limits.zeros))}"
     if limits.data_rank is not None:

@@ -111,6 +111,14 @@ def _is_longer(use: Use, wanted: bool) -> bool:
     return wanted != use.facts.is_nonnegative(data.shape[axis] - indices.shape[axis])
 
 
+def _has_fewer(use: Use, least: int) -> bool:
+    dims = None if use.data is None else use.data.shape
+    if not dims:
+        return dims is None
+    size = dims[int(_given(use, "axis") or 0) % len(dims)].constant
+    return size is None or size < least
+
+
 def _counts_from_end(use: Use, wanted: bool) -> bool:
     return wanted == (int(_given(use, "axis") or 0) < 0)
 
@@ -181,6 +189,7 @@ _FACTS: dict[str, Callable[[Use, Any], bool]] = {
     "columns": _has_columns,
     "uneven": _is_uneven,
     "longer": _is_longer,
+    "fewer": _has_fewer,
     "from_end": _counts_from_end,
     "dots": _has_dots,
     "turned": _is_turned,

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from onnx_scatterx.fitting.faults import attentions, convs, cuts, gathers, masks, norms
+from onnx_scatterx.fitting.faults import attentions, convs, cuts, gathers, images, masks, norms
 from onnx_scatterx.fitting.faults.candidate import Candidate as Candidate
 
 FORMS: Mapping[str, Callable[[Candidate], bool]] = {
     "elements_of_gathers": gathers.elements_of_gathers,
     "relu_behind_softmax": attentions.relu_behind_softmax,
+    "relu_of_one_query": attentions.relu_of_one_query,
     "slice_before_reshape": cuts.slice_before_reshape,
     "expand_for_and": masks.expand_for_and,
     "weight_behind_norm": norms.weight_behind_norm,
     "scale_as_vector": attentions.scale_as_vector,
     "images_as_channels": convs.images_as_channels,
+    "norm_of_images": images.norm_of_images,
     "few_channels": convs.few_channels,
     "many_scales": attentions.many_scales,
 }

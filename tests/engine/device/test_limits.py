@@ -182,6 +182,23 @@ def test_an_input_of_all_axes(shape: str, axes: str, taken: bool) -> None:
     assert [v.why for v in found] == ([] if taken else why)
 
 
+@pytest.mark.parametrize(
+    ("kind", "axes", "keeps", "taken"),
+    [
+        ("all", "1", 0, False),  # an axis of one element is left, and lost
+        ("all", "0, 1", 0, True),
+        ("several", "1", 1, False),
+        ("several", "0, -1", 0, True),
+    ],
+)
+def test_an_input_of_some_axes(kind: str, axes: str, keeps: int, taken: bool) -> None:
+    text = f"""<ir_version: 9, opset_import: ["" : 20]> g (float[1, 3] x) => (float[A] y) {{
+            z = Gelu (x) y = ReduceL2 <keepdims = {keeps}> (z, [{axes}]) }}"""
+    target = f"standard, avoid = ['Reshape'], limits.ReduceL2.axes_input = '{kind}'"
+    found = onnx_scatterx.inspect(parse(text), target=target).violations
+    assert (not found) == taken
+
+
 _SCALED = "a = Div (x, root) b = Erf (a) c = Add (b, one)"
 
 

@@ -58,6 +58,7 @@ FACTS = [
         [tensor(2), tensor(3, dtype=INT64), tensor(3)],
         [tensor(3), tensor(2, dtype=INT64), tensor(2)],
     ),
+    ("fewer = 4", "Gather", [tensor(3, 9), tensor(1)], [tensor(4, 1), tensor(1)]),
     ('absent = ["B"]', "Conv", [tensor(1)] * 2, [tensor(1)] * 3),
     ('constant = ["B"]', "Add", [tensor(2), numbers(1)], [tensor(2)] * 2),
     ('computed = ["B"]', "Add", [tensor(2)] * 2, [tensor(2), numbers(1)]),

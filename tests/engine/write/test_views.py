@@ -52,6 +52,16 @@ def test_qkv_of_a_transformer() -> None:
     assert_same(model, result.model, [{"x": sample("float32", 4, 9, 24)}])
 
 
+def test_axes_that_are_joined() -> None:
+    """Of the tensor before the view, if one axis of the view has elements of both."""
+    model = parse("""g (float[7, 3, 24] x) => (float[1, 2, 21, 4] y) {
+        r = Reshape (x, [1, 21, 3, 2, 4])  t = Transpose <perm = [2, 0, 3, 1, 4]> (r)
+        a, b, c = Split <axis = 0> (t, [1, 1, 1])  y = Squeeze (b, [0]) }""")
+    result = onnx_scatterx.optimize(model, target="standard, max_rank = 4", passes=PASSES)
+    assert not result.report.violations
+    assert_same(model, result.model, [{"x": sample("float32", 7, 3, 24)}])
+
+
 def test_a_cut_that_keeps_the_order() -> None:
     model = parse("""g (float[4, 24] x) => (float[4, 2, 3, 2] y) {
         r = Reshape (x, [4, 2, 2, 3, 2])  t = Transpose <perm = [1, 0, 2, 3, 4]> (r)

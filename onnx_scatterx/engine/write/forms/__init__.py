@@ -14,6 +14,7 @@ from onnx_scatterx.engine.analysis import NotKnownError, Scope, required
 from onnx_scatterx.engine.device import is_of_any_sign
 from onnx_scatterx.engine.write.forms import (
     arithmetic,
+    biases,
     casts,
     comparisons,
     einsums,
@@ -25,6 +26,7 @@ from onnx_scatterx.engine.write.forms import (
     movement,
     positions,
     products,
+    repeated,
     rows,
     scattered,
     sums,
@@ -106,6 +108,7 @@ FORMS: dict[str, Forms] = {
         2,
         rows.from_start,
         rows.gathered_slices,
+        repeated.repeated_rows,
         attributes=["axis"],
         last=[rows.elements_of_rows],
     ),
@@ -132,6 +135,7 @@ FORMS: dict[str, Forms] = {
     ),
     "Identity": _forms(1, movement.reshape),
     "IsNaN": _forms(1, comparisons.is_nan),
+    "LayerNormalization": _forms(3, biases.with_bias, attributes=("axis", "epsilon", "stash_type")),
     **dict.fromkeys(("Max", "Min"), _forms(2, last=[extremes.by_clip, extremes.of_two])),
     "Mod": _forms(2, arithmetic.remainder, attributes=("fmod",), last=[lookups.looked_up]),
     "Mul": _forms(2, last=[lookups.looked_up]),
@@ -149,8 +153,17 @@ FORMS: dict[str, Forms] = {
             last=[extremes.by_top, extremes.by_sum, extremes.by_halves],
         ),
     ),
-    "ReduceMean": _forms(2, attributes=_REDUCES, last=[sums.by_einsum]),
-    "ReduceSum": _forms(2, attributes=_REDUCES, last=[extremes.sum_by_product, sums.by_einsum]),
+    **dict.fromkeys(
+        ("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceSumSquare"),
+        _forms(2, attributes=_REDUCES, last=[sums.of_two_axes, sums.by_sum]),
+    ),
+    "ReduceLogSumExp": _forms(2, attributes=_REDUCES, last=[sums.of_two_axes]),
+    "ReduceMean": _forms(2, attributes=_REDUCES, last=[sums.by_einsum, sums.of_two_axes]),
+    "ReduceSum": _forms(
+        2,
+        attributes=_REDUCES,
+        last=[extremes.sum_by_product, sums.by_einsum, sums.of_two_axes],
+    ),
     "ScatterElements": _forms(
         3,
         scattered.counted_axis,

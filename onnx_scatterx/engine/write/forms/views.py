@@ -5,6 +5,7 @@
 
 The axes of such a tensor are numbers and strides of elements of ``x``. Holds if the sizes are known
 numbers, and if the elements are consecutive on each axis of ``x``: then they are a Slice of ``x``.
+Axes of ``x`` are joined first if they are one axis of the view.
 """
 
 from __future__ import annotations
@@ -140,9 +141,26 @@ def _axis(node: ir.Node, view: _View) -> int:
     return 0 if attribute is None else attribute.as_int() % len(view.sizes)
 
 
+def _joined(shape: Sequence[int], view: _View) -> list[int]:
+    """Return a shape in which those axes are one of which an axis of a view has elements."""
+    sizes = [*shape]
+    for number, stride in zip(view.sizes, view.strides, strict=True):
+        while number != 1:
+            strides = _View.of(sizes).strides
+            ends = zip(strides, sizes, strict=True)
+            axis = next((d for d, (s, n) in enumerate(ends) if s <= stride < s * n), 0)
+            if axis == 0 or stride * number <= strides[axis] * sizes[axis]:
+                break
+            sizes[axis - 1 : axis + 1] = [sizes[axis - 1] * sizes[axis]]
+    return sizes
+
+
 def _written(request: Request, x: ir.Value, shape: Sequence[int], view: _View) -> ir.Value:
     """Write a view: on each axis of the tensor, its axes cover consecutive elements."""
-    w, whole, result = request.writer, _View.of(shape), request.sizes
+    w, joined, result = request.writer, _joined(shape, view), request.sizes
+    whole = _View.of(joined)
+    if joined != [*shape]:
+        x = request.reshape(x, joined)
     inner = [d for d, n in enumerate(view.sizes) if n != 1]
     ordered: list[int] = []
     left, start = list(inner), view.start
