@@ -42,10 +42,14 @@ class _View(NamedTuple):
         sizes = [*self.sizes[:axis], size, *self.sizes[axis + 1 :]]
         return _View(self.start + start * self.strides[axis], sizes, self.strides)
 
-    def without(self, axis: int) -> _View:
-        """Leave an axis of one element out."""
-        kept = [d for d in range(len(self.sizes)) if d != axis]
-        return self.permuted(kept)
+    def rows(self, axis: int, at: np.ndarray) -> _View:
+        """Return consecutive elements on one axis, which become as many axes as the positions."""
+        require(at.size, (np.diff(at.ravel()) == 1).all())
+        stride = self.strides[axis]
+        near = [stride * n for n in _View.of(at.shape).strides]
+        sizes = [*self.sizes[:axis], *at.shape, *self.sizes[axis + 1 :]]
+        strides = [*self.strides[:axis], *near, *self.strides[axis + 1 :]]
+        return _View(self.start + int(at.min()) * stride, sizes, strides)
 
     def permuted(self, order: Sequence[int]) -> _View:
         """Return the axes in another order."""
@@ -112,9 +116,7 @@ def _moved(request: Request, view: _View, node: ir.Node, value: ir.Value) -> _Vi
     constants = [None if v is None else request.of(v).constant for v in node.inputs[1:]]
     if op == "Gather":
         axis, at = _axis(node, view), required(constants[0])
-        require(at.ndim == 0)
-        index = int(at)
-        return view.cut(axis, index % view.sizes[axis], 1).without(axis)
+        return view.rows(axis, np.where(at < 0, at + view.sizes[axis], at))
     if op == "Split":
         axis, before = _axis(node, view), 0
         for output in node.outputs:
