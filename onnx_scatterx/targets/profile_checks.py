@@ -177,7 +177,9 @@ def _check_refused(table: Any, op_type: str) -> None:
     for name, values in table.get("attributes", {}).items():
         known = f"an attribute of {op_type}"
         _check_names([name], f"{place}.attributes", list(schema.attributes), known)
-        if not isinstance(values, list) or not all(isinstance(v, str | int) for v in values):
+        if not isinstance(values, list) or not all(
+            isinstance(v, str | int | float) for v in values
+        ):
             what = "is a list of numbers or texts"
             raise ScatterXError(f"{place}.attributes.{name} {what}, not {reprlib.repr(values)}")
 

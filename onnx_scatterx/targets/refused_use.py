@@ -47,6 +47,10 @@ class RefusedUse:
     """Whether a ScatterElements has more indices than data along its axis."""
     fewer: int | None = None
     """Along the attribute ``axis`` the data has fewer elements than so many."""
+    larger: bool | None = None
+    """Whether the output has more elements than the data along an axis."""
+    smaller: bool | None = None
+    """Whether the output has fewer elements than the data along an axis."""
     from_end: bool | None = None
     """Whether the attribute ``axis`` is negative."""
     dots: bool | None = None
@@ -109,6 +113,8 @@ class RefusedUse:
         words += ["with columns before rows"] if self.turned else []
         words += ["with more indices than data"] if self.longer else []
         words += [f"of fewer than {self.fewer} elements"] if self.fewer is not None else []
+        words += ["to more elements along an axis"] if self.larger else []
+        words += ["to fewer elements along an axis"] if self.smaller else []
         words += ["from the last element"] if self.last else []
         return ", ".join(words)
 

@@ -119,6 +119,15 @@ def _has_fewer(use: Use, least: int) -> bool:
     return size is None or size < least
 
 
+def _is_resized(use: Use, sign: int) -> bool:
+    """Return whether the output may have more elements along an axis, or fewer if the sign is -1."""
+    before, after = None if use.data is None else use.data.shape, use.outputs[0].shape
+    if before is None or after is None or len(before) != len(after):
+        return True
+    pairs = zip(before, after, strict=True)
+    return not all(use.facts.is_nonnegative((old - new) * sign) for old, new in pairs)
+
+
 def _counts_from_end(use: Use, wanted: bool) -> bool:
     return wanted == (int(_given(use, "axis") or 0) < 0)
 
@@ -190,6 +199,8 @@ _FACTS: dict[str, Callable[[Use, Any], bool]] = {
     "uneven": _is_uneven,
     "longer": _is_longer,
     "fewer": _has_fewer,
+    "larger": lambda use, wanted: wanted == _is_resized(use, 1),
+    "smaller": lambda use, wanted: wanted == _is_resized(use, -1),
     "from_end": _counts_from_end,
     "dots": _has_dots,
     "turned": _is_turned,

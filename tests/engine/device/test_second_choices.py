@@ -116,6 +116,20 @@ def test_an_equation_of_a_refused_use(fact: str, equation: str, refused: bool) -
     assert len([*use.objections(target)]) == refused
 
 
+@pytest.mark.parametrize(
+    ("sizes", "larger", "smaller"),
+    [((4, 8), False, False), ((4, 9), True, False), ((3, 8), False, True), ((5, 7), True, True)],
+)
+def test_a_result_of_other_sizes(sizes: tuple[int, ...], larger: bool, smaller: bool) -> None:
+    use = Use("Resize", [tensor(4, 8)], [tensor(*sizes)], {"mode": "cubic", "cubic_coeff_a": -0.5})
+    for fact, holds in (("larger", larger), ("smaller", smaller)):
+        target = target_of(f"standard, limits.Resize.refused = [{{{fact} = true}}]")
+        assert len([*use.objections(target)]) == holds
+    fact = "attributes = {cubic_coeff_a = [-0.5]}"
+    (told,) = use.objections(target_of(f"standard, limits.Resize.refused = [{{{fact}}}]"))
+    assert told == "Resize with cubic_coeff_a = -0.5"
+
+
 def test_an_attribute_that_is_absent() -> None:
     target = target_of('standard, limits.Transpose.refused = [{absent = ["perm"]}]')
     uses = [Use("Transpose", [tensor(2)], [tensor(2)], given) for given in ({}, {"perm": [0]})]

@@ -83,7 +83,7 @@ def test_a_gather_of_consecutive_rows() -> None:
     """Of a tensor of too many dims, it is a part of a view."""
     model = parse("""g (float[2, 24] x) => (float[2, 2, 3, 2] y)
         <int64[2] i = {1, 2}> {
-        r = Reshape (x, [2, 2, 4, 3, 1])  t = Transpose <perm = [0, 4, 1, 3, 2]> (r)
+        r = Reshape (x, [2, 4, 2, 3, 1])  t = Transpose <perm = [0, 4, 2, 3, 1]> (r)
         a = Gather <axis = 4> (t, i)  y = Squeeze (a, [1]) }""")
     result = onnx_scatterx.optimize(model, target="standard, max_rank = 4", passes=PASSES)
     assert not result.report.violations
