@@ -55,6 +55,8 @@ class RefusedUse:
     """Whether the attribute ``axis`` is negative."""
     dots: bool | None = None
     """Whether the equation of an Einsum has dots for any dims."""
+    uneven_dots: bool | None = None
+    """Whether dots of an Einsum stand for other dims in one operand than in another, or for none."""
     turned: bool | None = None
     """Whether the result of an Einsum has a column, of its second operand, before a row."""
     absent: frozenset[str] | None = None
@@ -110,6 +112,7 @@ class RefusedUse:
         words += ["to a shape with 0"] if self.zeros else []
         words += ["of an axis counted from the end"] if self.from_end else []
         words += ["with dots"] if self.dots else []
+        words += ["with dots for other dims in one operand"] if self.uneven_dots else []
         words += ["with columns before rows"] if self.turned else []
         words += ["with more indices than data"] if self.longer else []
         words += [f"of fewer than {self.fewer} elements"] if self.fewer is not None else []

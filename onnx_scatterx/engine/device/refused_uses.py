@@ -136,6 +136,22 @@ def _has_dots(use: Use, wanted: bool) -> bool:
     return wanted == ("..." in str(use.attributes.get("equation", "")))
 
 
+def _has_uneven_dots(use: Use, wanted: bool) -> bool:
+    equation = "".join(str(use.attributes.get("equation", "")).split())
+    left, _, right = equation.partition("->")
+    operands = left.split(",")
+    if not ("..." in equation and all("..." in part for part in (*operands, right))):
+        return wanted == ("..." in equation)
+    hidden = []
+    for text, tensor in zip(operands, use.inputs, strict=False):
+        before, behind = (len(part) for part in text.split("..."))
+        shape = None if tensor is None else tensor.shape
+        if shape is None:
+            return True
+        hidden.append(tuple(shape[before : len(shape) - behind]))
+    return wanted == any(dims != hidden[0] for dims in hidden)
+
+
 def _is_turned(use: Use, wanted: bool) -> bool:
     left, _, right = str(use.attributes.get("equation", "")).partition("->")
     operands = [{*operand} for operand in left.split(",")]
@@ -203,6 +219,7 @@ _FACTS: dict[str, Callable[[Use, Any], bool]] = {
     "smaller": lambda use, wanted: wanted == _is_resized(use, -1),
     "from_end": _counts_from_end,
     "dots": _has_dots,
+    "uneven_dots": _has_uneven_dots,
     "turned": _is_turned,
     "absent": _lacks,
     "constant": _has_constant,

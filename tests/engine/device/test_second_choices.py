@@ -108,11 +108,17 @@ def test_an_axis_from_the_end(axis: int | None, refused: bool) -> None:
         ("turned", "ij,jk", False),
         ("dots", "...d,dk->...k", True),
         ("dots", "bd,dk->bk", False),
+        ("uneven_dots", "...d,...k->...dk", False),
+        ("uneven_dots", "...d,k...->...dk", True),
+        ("uneven_dots", "...d,dk->...k", True),
+        ("uneven_dots", "...d,...dkl->...kl", True),
+        ("uneven_dots", "...d,...d", True),
+        ("uneven_dots", "abd,abd->ab", False),
     ],
 )
 def test_an_equation_of_a_refused_use(fact: str, equation: str, refused: bool) -> None:
     target = target_of(f"standard, limits.Einsum.refused = [{{{fact} = true}}]")
-    use = Use("Einsum", [tensor(2, 3, 4)], [tensor(2, 3)], {"equation": equation})
+    use = Use("Einsum", [tensor(2, 3, 4)] * 2, [tensor(2, 3)], {"equation": equation})
     assert len([*use.objections(target)]) == refused
 
 
