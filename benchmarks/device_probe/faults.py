@@ -29,6 +29,10 @@ _SMALL = {
         <float[1] c = {0.3}, int64[4] s = {64, 1, 3, 3}> {
             w = Expand (c, s)
             y = Conv <group = 64, strides = [4, 4], pads = [1, 1, 1, 1]> (x, w) }""",
+    "forget_names": """(bool[1, 8] m, float[1, 8, 4] x) => (float[C, 4] y)
+        <float[u0, 4] a, float[u1, 4] b> {
+            n = NonZero (m)  i = Transpose (n)  a = GatherND (x, i)  e = Neg (x)
+            b = GatherND (e, i)  y = Add (a, b) }""",
     # A model as small as this one is right: only whole ones show the fault.
     "images_as_channels": """(float[1, 4, 32] x) => (float[1, 2, 4, 16] y)
         <float[16, 1, 1, 1] w = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},

@@ -208,7 +208,7 @@ def _check(content: Mapping[str, Any], kinds: Mapping[str, type], prefix: str) -
             continue
         if (key, type(value)) in (("native", list), ("slow", dict)):
             continue
-        if key == "axes_input" and value in ("all", "several"):
+        if value in {"axes_input": ("all", "several"), "computed": ("sizes",)}.get(key, ()):
             continue
         if key in ("dense_limit", "work_limit") and value == math.inf:
             continue

@@ -56,7 +56,7 @@ class RefusedUse:
     dots: bool | None = None
     """Whether the equation of an Einsum has dots for any dims."""
     uneven_dots: bool | None = None
-    """Whether dots of an Einsum stand for other dims in one operand than in another, or for none."""
+    """Whether dots of an Einsum stand for other dims in one operand, or one has none."""
     turned: bool | None = None
     """Whether the result of an Einsum has a column, of its second operand, before a row."""
     absent: frozenset[str] | None = None

@@ -1,4 +1,4 @@
-"""Norms of images that a Reshape makes, and attentions of a query that is a matrix."""
+"""Norms of images that a Reshape makes, attentions of a query that is a matrix, names of sizes."""
 
 import numpy as np
 import onnx
@@ -97,3 +97,24 @@ def test_a_query_that_is_a_matrix(query: str, weights_of: str, relus: int) -> No
     }
     feed = {name: array.astype(np.float32) for name, array in feed.items()}
     assert_same(model, result, [feed, feed | {"v": np.full((1, 8), np.nan, np.float32)}])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "third", "left"),
+    [
+        ("u0", "u1", "u2", 0),  # two names of one size: all that no input declares are forgotten
+        ("u0", "u0", "u2", 3),
+        ("N", "N", "u2", 3),
+    ],
+)
+def test_names_of_sizes(first: str, second: str, third: str, left: int) -> None:
+    model = parse(f"""g (float[N, 4] x, float[M, 4] z) => (float[A, 8] y, float[B, 4] w)
+        <float[{first}, 4] a, float[{second}, 4] b, float[{third}, 4] c> {{
+        a = Neg (x)  b = Abs (x)  c = Neg (z)  y = Concat <axis = 1> (a, b)  w = Abs (c) }}""")
+    if first == "N":
+        model.graph.node[0].op_type = "Exp"
+    result, _ = written(model, "forget_names")
+    dims = [v.type.tensor_type.shape.dim[0].dim_param for v in result.graph.value_info]
+    assert sum(name != "" for name in dims) == left
+    feed = {name: np.ones((n, 4), np.float32) for name, n in (("x", 3), ("z", 2))}
+    assert_same(model, result, [feed])

@@ -120,7 +120,7 @@ def _has_fewer(use: Use, least: int) -> bool:
 
 
 def _is_resized(use: Use, sign: int) -> bool:
-    """Return whether the output may have more elements along an axis, or fewer if the sign is -1."""
+    """Return whether the output may have more elements along an axis; of sign -1, fewer."""
     before, after = None if use.data is None else use.data.shape, use.outputs[0].shape
     if before is None or after is None or len(before) != len(after):
         return True

@@ -181,7 +181,7 @@ def _beyond(limits: OperatorLimits, use: Use) -> Iterator[str]:
         yield f"{name} of unlike shapes"
     if limits.steps is not True and _has_steps(use, limits.steps or frozenset({1})):
         yield f"{name} with steps"
-    if not limits.computed and _is_computed(use):
+    if limits.computed is not True and _is_computed(use, by_sizes=limits.computed != "sizes"):
         yield f"{name} with computed operands"
     if not limits.constant and (at := _indices(use)) is not None and at.constant is not None:
         yield f"{name} at constant indices"
@@ -258,11 +258,17 @@ def _has_steps(use: Use, allowed: frozenset[int]) -> bool:
     return steps is None or any(int(s) not in allowed for s in steps.ravel())
 
 
-def _is_computed(use: Use) -> bool:
-    """Return whether an operand depends on the inputs: every compiler folds all others."""
+def _is_computed(use: Use, *, by_sizes: bool) -> bool:
+    """Return whether an operand depends on the inputs: every compiler folds all others.
+
+    One that follows from the sizes of inputs counts only if ``by_sizes``.
+    """
     for index in OPERATORS[use.op_type].sizes:
         operand = use.inputs[index] if index < len(use.inputs) else None
-        if operand is not None and not use.is_constant[index] and operand.constant is None:
+        if operand is None or use.is_constant[index] or operand.constant is not None:
+            continue
+        terms = operand.terms
+        if by_sizes or terms is None or None in {size_name(s) for t in terms for s in t.leaves()}:
             return True
     return False
 

@@ -9,7 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from onnx_scatterx.fitting.faults import attentions, convs, cuts, gathers, images, masks, norms
+from onnx_scatterx.fitting.faults import (
+    attentions,
+    convs,
+    cuts,
+    gathers,
+    images,
+    masks,
+    names,
+    norms,
+)
 from onnx_scatterx.fitting.faults.candidate import Candidate as Candidate
 
 FORMS: Mapping[str, Callable[[Candidate], bool]] = {
@@ -23,6 +32,7 @@ FORMS: Mapping[str, Callable[[Candidate], bool]] = {
     "images_as_channels": convs.images_as_channels,
     "norm_of_images": images.norm_of_images,
     "few_channels": convs.few_channels,
+    "forget_names": names.forget_names,
     "many_scales": attentions.many_scales,
 }
 """The forms, by the names that profiles use, in the order in which they are tried at a node."""

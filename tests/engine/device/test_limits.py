@@ -199,6 +199,27 @@ def test_an_input_of_some_axes(kind: str, axes: str, keeps: int, taken: bool) ->
     assert (not found) == taken
 
 
+@pytest.mark.parametrize(
+    ("end", "taken"),
+    [
+        ("e = Shape <start = 0, end = 1> (x)", True),
+        ("s = Shape <start = 0, end = 1> (x)  e = Div (s, two)", True),
+        ("n = NonZero (x)  e = Shape <start = 1, end = 2> (n)", False),
+        ("e = Identity (at)", False),
+        ("e = Identity (two)", True),
+    ],
+)
+def test_operands_from_the_sizes_of_inputs(end: str, taken: bool) -> None:
+    text = f"""<ir_version: 9, opset_import: ["" : 20]>
+        g (float[N, 4] x, int64[1] at) => (float[A, 4] y)
+        <int64[1] zero = {{0}}, int64[1] two = {{2}}> {{
+            {end}  y = Slice (x, zero, e, zero) }}"""
+    for computed, is_taken in (("'sizes'", taken), ("false", "two)" in end and "Div" not in end)):
+        target = f"standard, limits.Slice.computed = {computed}"
+        found = onnx_scatterx.inspect(parse(text), target=target).violations
+        assert (not found) == is_taken
+
+
 _SCALED = "a = Div (x, root) b = Erf (a) c = Add (b, one)"
 
 
