@@ -79,6 +79,9 @@ _SMALL = {
          int64[1] one = {1}> {
             p = Softmax <axis = 1> (x)  m = Conv (p, w)  r = Reshape (m, s)
             a = Slice (r, zero, two, one)  b = Slice (r, two, four, one)  y = Sub (a, b) }""",
+    "stored_constants": """(float[2, 3] x) => (int64[2, 3] y) {
+            c = Constant <value_float = 8.0> ()  a = Mul (x, c)  b = Cast <to = 7> (a)
+            k = Constant <value_int = 8> ()  y = Add (b, k) }""",
     "weight_behind_norm": """(float[1, 2, 4] x) => (float[1, 2, 4] y)
         <float[4] w = {1, 2, 3, 4}, float two = {2}, float low = {0.001}, int64[1] last = {-1}> {
             p = Pow (x, two)  m = ReduceMean (p, last)  a = Add (m, low)  s = Sqrt (a)

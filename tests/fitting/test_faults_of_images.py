@@ -100,6 +100,26 @@ def test_a_query_that_is_a_matrix(query: str, weights_of: str, relus: int) -> No
 
 
 @pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("c = Constant <value_int = 8> ()  k = Cast <to = 7> (x)  y = Add (k, c)", 0),
+        ("c = Constant <value_ints = [8, 7]> ()  k = Cast <to = 7> (x)  y = Add (k, c)", 0),
+        ("c = Constant <value_float = 8.0> ()  k = Mul (c, x)  y = Cast <to = 7> (k)", 0),
+        ("c = Constant <value = float {8}> ()  k = Mul (x, c)  y = Cast <to = 7> (k)", 0),
+        ("c = Constant <value = float {8}> ()  k = Add (x, c)  y = Cast <to = 7> (k)", 1),
+        ("y = Constant <value_ints = [8, 7]> ()", 1),
+    ],
+)
+def test_constants_that_are_nodes(text: str, left: int) -> None:
+    model = parse(f"g (float[3, 2] x) => (int64[A] y) {{ {text} }}")
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    target = target_of(TARGET.format(form="stored_constants"))
+    result = onnx_scatterx.optimize(model, target=target, passes=PASSES).model
+    assert [node.op_type for node in result.graph.node].count("Constant") == left
+    assert_same(model, result, [{"x": np.array([[1, -2], [3.5, 4], [0, 7]], np.float32)}])
+
+
+@pytest.mark.parametrize(
     ("first", "second", "third", "left"),
     [
         ("u0", "u1", "u2", 0),  # two names of one size: all that no input declares are forgotten

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 
 from onnx_scatterx.fitting.faults import (
     attentions,
+    constants,
     convs,
     cuts,
     gathers,
@@ -31,6 +32,7 @@ FORMS: Mapping[str, Callable[[Candidate], bool]] = {
     "scale_as_vector": attentions.scale_as_vector,
     "images_as_channels": convs.images_as_channels,
     "norm_of_images": images.norm_of_images,
+    "stored_constants": constants.stored_constants,
     "few_channels": convs.few_channels,
     "forget_names": names.forget_names,
     "many_scales": attentions.many_scales,
