@@ -24,6 +24,7 @@ from onnx_scatterx.engine.write.forms import (
     masks,
     merged,
     movement,
+    numbers,
     positions,
     products,
     repeated,
@@ -75,6 +76,7 @@ _REDUCES = ("axes", "keepdims", "noop_with_empty_axes")
 FORMS: dict[str, Forms] = {
     "Abs": _forms(1, last=[arithmetic.absolute]),
     **dict.fromkeys(("And", "Or"), _forms(2, arithmetic.on_numbers)),
+    "Cast": _forms(1, attributes=["to", "saturate"], last=[numbers.cast_numbers]),
     "Clip": _forms(3, last=[extremes.by_bounds]),
     "CumSum": _forms(
         2,
@@ -175,7 +177,9 @@ FORMS: dict[str, Forms] = {
     "Sign": _forms(1, last=[arithmetic.sign]),
     "Slice": _forms(5, movement.strided_slice, last=[movement.listed_slice]),
     **dict.fromkeys(("Squeeze", "Unsqueeze"), _forms(2, movement.reshape, attributes=("axes",))),
-    "Where": _forms(3, masks.chosen, movement.expanded_where, last=[extremes.on_numbers]),
+    "Where": _forms(
+        3, masks.chosen, movement.expanded_where, last=[extremes.on_numbers, numbers.where_numbers]
+    ),
 }
 _FIRST: tuple[Form, ...] = (folded, merged.merged, written)
 _HAVE_FORMS = {
