@@ -29,6 +29,10 @@ _SMALL = {
         <float[1] c = {0.3}, int64[4] s = {64, 1, 3, 3}> {
             w = Expand (c, s)
             y = Conv <group = 64, strides = [4, 4], pads = [1, 1, 1, 1]> (x, w) }""",
+    "forget_names": """(bool[1, 8] m, float[1, 8, 4] x) => (float[C, 4] y)
+        <float[u0, 4] a, float[u1, 4] b> {
+            n = NonZero (m)  i = Transpose (n)  a = GatherND (x, i)  e = Neg (x)
+            b = GatherND (e, i)  y = Add (a, b) }""",
     # A model as small as this one is right: only whole ones show the fault.
     "images_as_channels": """(float[1, 4, 32] x) => (float[1, 2, 4, 16] y)
         <float[16, 1, 1, 1] w = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
@@ -48,6 +52,23 @@ _SMALL = {
             y = Reshape (u, t) }""",
     "merged_with_constants": """(float[3, 2, 2, 2, 2] x) => (float[3, 2, 2, 2, 2] y)
         <float[3, 1, 1, 1, 2] c = {1, 2, 3, 4, 5, 6}> { y = Add (x, c) }""",
+    "norm_of_images": """(float[1, 5, 8] x) => (float[1, 5, 8] y)
+        <float[1] c = {0.3}, int64[2] k = {8, 8}, int64[2] s = {5, 8}, int64[3] t = {1, 5, 8},
+         float[8] a = {1, 2, 3, 4, 5, 6, 7, 8}, float[8] b = {8, 7, 6, 5, 4, 3, 2, 1}> {
+            w = Expand (c, k)  m = MatMul (x, w)  r = Reshape (m, s)
+            n = BatchNormalization (r, a, b, b, a)  y = Reshape (n, t) }""",
+    "relu_of_one_query": """(float[1, 9, 8] x) => (float[1, 1, 8] y)
+        <float[1] c = {0.3}, int64[2] k = {8, 8}, int64[1] zero = {0}, int64[1] one = {1},
+         float[8] b = {1, 2, 3, 4, 5, 6, 7, 8}, int64[4] s = {1, 1, 2, 4}, int64[3] u = {1, 1, 8},
+         int64[4] t = {1, 9, 2, 4}, float h = {0.5}> {
+            w = Expand (c, k)  f = Slice (x, zero, one, one)  g = Squeeze (f, one)
+            d = Gemm (g, w, b)  e = Unsqueeze (d, one)  i = Reshape (e, s)
+            j = Transpose <perm = [0, 2, 1, 3]> (i)  l = MatMul (x, w)  m = Add (l, b)
+            n = Reshape (m, t)  o = Transpose <perm = [0, 2, 3, 1]> (n)  a = MatMul (x, w)
+            p = Add (a, b)  q = Reshape (p, t)  r = Transpose <perm = [0, 2, 1, 3]> (q)
+            v = Mul (j, h)  z = MatMul (v, o)  aa = Softmax (z)  bb = MatMul (aa, r)
+            cc = Transpose <perm = [0, 2, 1, 3]> (bb)  dd = Reshape (cc, u)  ee = MatMul (dd, w)
+            y = Add (ee, b) }""",
     "relu_behind_softmax": """(float[1, 2, 8, 6] k, float[1, 2, 6, 4] v) => (float[1, 2, 6, 4] y)
         <int64[4] s = {1, 2, 6, 8}, float[1] c = {0.3}, float two = {2}> {
             q = Expand (c, s)  w = MatMul (q, k)  p = Softmax (w)  m = MatMul (p, v)
@@ -72,6 +93,9 @@ _SMALL = {
         <int64[1] zero = {0}, int64[1] one = {1}, int64[1] three = {3}, int64[1] end = {8}> {
             a = Slice (x, three, end, one, one)  b = Slice (x, zero, three, one, one)
             y = Concat <axis = 1> (a, b) }""",
+    "stored_constants": """(float[2, 3] x) => (int64[2, 3] y) {
+            c = Constant <value_float = 8.0> ()  a = Mul (x, c)  b = Cast <to = 7> (a)
+            k = Constant <value_int = 8> ()  y = Add (b, k) }""",
     "weight_behind_norm": """(float[1, 2, 4] x) => (float[1, 2, 4] y)
         <float[4] w = {1, 2, 3, 4}, float two = {2}, float low = {0.001}, int64[1] last = {-1}> {
             p = Pow (x, two)  m = ReduceMean (p, last)  a = Add (m, low)  s = Sqrt (a)

@@ -35,6 +35,7 @@ from onnx_scatterx.fitting import fold_sizes as folding
 from onnx_scatterx.graphs import remove_dead, replace_uses
 
 _FLOATS = {t for t in ir.DataType if t.is_floating_point()}
+_SUMS = {"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceSumSquare"}
 _CANNOT = (ArithmeticError, LookupError, TypeError, ValueError)  # of a node that cannot run
 
 
@@ -169,7 +170,7 @@ def _in_graph(
 def _rounds_otherwise(node: ir.Node, made: set[str], dtype: ir.DataType | None) -> bool:
     """Return whether sums of floats are now added in another order."""
     if node.op_type != "Einsum":
-        return node.op_type == "Gemm"
+        return node.op_type == "Gemm" or (node.op_type in _SUMS and node.op_type not in made)
     moves = only_moves(node.attributes["equation"].as_string())
     return dtype in _FLOATS and "Einsum" not in made and not moves
 

@@ -6,17 +6,21 @@ from typing import NamedTuple
 
 FORMS = {
     "few_channels": "parts of a depthwise Conv of 3 x 3 elements with steps of 4",
+    "forget_names": "no names of sizes inside of the model that contradict each other",
     "images_as_channels": "images as channels in a depthwise Conv, if a Reshape makes them",
+    "norm_of_images": "norms of images as one image, or as Mul and Add, if a Reshape makes them",
     "many_scales": "many equal numbers in place of one that scales an attention",
     "elements_of_gathers": "GatherElements in place of all Gathers of one tensor but one",
     "relu_behind_softmax": "a Relu behind the Softmax of some attentions",
     "rows_of_products": "the rows of a product as one axis, if its sum with a bias is reshaped",
     "merged_with_constants": "fewer dims of a sum or product with a constant",
+    "relu_of_one_query": "a Relu behind the Softmax of an attention, if its query is a matrix",
     "expand_for_and": "an Expand in place of an And with a mask of which all is true",
     "scale_as_vector": "the scale in front of a Softmax of another axis than the last as a vector",
     "shapes_of_scatters": "another shape of the data of all ScatterNDs into one tensor but one",
     "slice_before_reshape": "Slices in front of a Reshape of a Conv, not behind it",
     "slices_without_steps": "two Slices that a Concat joins without steps of 1",
+    "stored_constants": "an initializer for a Constant of integers, or in a product that is cast",
     "weight_behind_norm": "the weight of a norm as the second factor, any other factor hidden",
 }
 """The forms that avoid a fault, and what they write: the same numbers."""

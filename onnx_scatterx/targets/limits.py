@@ -52,10 +52,10 @@ class OperatorLimits:
     exclusive: bool = True  # CumSum with exclusive=1
     broadcast: bool = True  # operands of unlike shapes
     steps: bool | frozenset[int] = True  # Slice with a step other than 1, or than these
-    computed: bool = True  # bounds, amounts and shapes that are not constants
+    computed: bool | Literal["sizes"] = True  # bounds and shapes that no constants give, or sizes
     negative: bool = True  # indices, steps of a Slice, or dividends of a Mod, that may be negative
     constant: bool = True  # indices that are constants
-    axes_input: bool | Literal["all"] = True  # axes as an input, or one that leaves no axis
+    axes_input: bool | Literal["all", "several"] = True  # axes as an input; of all, of several
     native: bool | frozenset[str] = True
     most: int | None = None  # of a TopK: how many elements it finds
     written: frozenset[str] = frozenset()  # attributes that must be written, whatever their default

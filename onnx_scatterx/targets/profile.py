@@ -43,12 +43,12 @@
     broadcast = false                      # operands of one shape only
     [limits.Slice]
     steps = false                          # no step other than 1; or [1, -1]: only these
-    computed = false                       # starts and ends must be constants
+    computed = false                       # constant starts and ends; "sizes": or from input sizes
     [limits.Gather]
     negative = false                       # no indices, steps or dividends that may be negative
     constant = false                       # no indices that are constants
     [limits.ReduceMax]
-    axes_input = false                     # axes as an attribute only; "all": or of all axes
+    axes_input = false                     # axes as an attribute only; "all", "several": or so many
     [limits.Erf]
     within = ["Gelu"]                      # only as a node of this pattern
     [limits.Einsum]

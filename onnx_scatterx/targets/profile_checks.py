@@ -74,7 +74,7 @@ _SLOW = {"types": list, "reductions": list}
 _REFUSED = _kinds(REFUSED_KEYS)
 _NUMBERS = ("ranks", "steps", "columns")
 _LEAST = {
-    **dict.fromkeys(("axes", "max_rank", "dense_limit", "work_limit", "most"), 1),
+    **dict.fromkeys(("axes", "fewer", "max_rank", "dense_limit", "work_limit", "most"), 1),
     "data_rank": 0,
     "max_opset": 9,
 }
@@ -185,7 +185,9 @@ def _check_refused(table: Any, op_type: str) -> None:
     for name, values in table.get("attributes", {}).items():
         known = f"an attribute of {op_type}"
         _check_names([name], f"{place}.attributes", list(schema.attributes), known)
-        if not isinstance(values, list) or not all(isinstance(v, str | int) for v in values):
+        if not isinstance(values, list) or not all(
+            isinstance(v, str | int | float) for v in values
+        ):
             what = "is a list of numbers or texts"
             raise ScatterXError(f"{place}.attributes.{name} {what}, not {reprlib.repr(values)}")
 
@@ -214,7 +216,7 @@ def _check(content: Mapping[str, Any], kinds: Mapping[str, type], prefix: str) -
             continue
         if (key, type(value)) in (("native", list), ("slow", dict)):
             continue
-        if (key, value) == ("axes_input", "all"):
+        if value in {"axes_input": ("all", "several"), "computed": ("sizes",)}.get(key, ()):
             continue
         if key in ("dense_limit", "work_limit") and value == math.inf:
             continue

@@ -45,10 +45,18 @@ class RefusedUse:
     """Whether the shape of a Reshape has a 0."""
     longer: bool | None = None
     """Whether a ScatterElements has more indices than data along its axis."""
+    fewer: int | None = None
+    """Along the attribute ``axis`` the data has fewer elements than so many."""
+    larger: bool | None = None
+    """Whether the output has more elements than the data along an axis."""
+    smaller: bool | None = None
+    """Whether the output has fewer elements than the data along an axis."""
     from_end: bool | None = None
     """Whether the attribute ``axis`` is negative."""
     dots: bool | None = None
     """Whether the equation of an Einsum has dots for any dims."""
+    uneven_dots: bool | None = None
+    """Whether dots of an Einsum stand for other dims in one operand, or one has none."""
     turned: bool | None = None
     """Whether the result of an Einsum has a column, of its second operand, before a row."""
     absent: frozenset[str] | None = None
@@ -104,8 +112,12 @@ class RefusedUse:
         words += ["to a shape with 0"] if self.zeros else []
         words += ["of an axis counted from the end"] if self.from_end else []
         words += ["with dots"] if self.dots else []
+        words += ["with dots for other dims in one operand"] if self.uneven_dots else []
         words += ["with columns before rows"] if self.turned else []
         words += ["with more indices than data"] if self.longer else []
+        words += [f"of fewer than {self.fewer} elements"] if self.fewer is not None else []
+        words += ["to more elements along an axis"] if self.larger else []
+        words += ["to fewer elements along an axis"] if self.smaller else []
         words += ["from the last element"] if self.last else []
         return ", ".join(words)
 

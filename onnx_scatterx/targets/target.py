@@ -133,7 +133,9 @@ class Target:
         """
         newest = onnx.defs.onnx_opset_version() if self.max_opset is None else self.max_opset
         named = {
-            op_type for op_type, limits in self.limits.items() if limits.axes_input is not True
+            op_type
+            for op_type, limits in self.limits.items()
+            if limits.axes_input not in (True, "several")
         }
         spelled = {_last_with_axes(op_type, newest) for op_type in named}
         yield from sorted({*spelled, *(() if self.max_opset is None else (newest,))})

@@ -114,8 +114,12 @@ def _limits(limits: OperatorLimits) -> Iterable[str]:
         yield f"only as a part of {' or '.join(sorted(limits.within))}"
     if limits.equations is not None:
         yield f"only of {' or '.join(sorted(limits.equations))}"
+    if limits.computed == "sizes":
+        yield "only shapes and bounds that follow from the sizes of inputs"
     if limits.axes_input == "all":
         yield "only axes as an attribute, or all axes"
+    if limits.axes_input == "several":
+        yield "only axes as an attribute, or several axes"
     if limits.zeros:
         yield f"only constants that are 0, of {', '.join(sorted(limits.zeros))}"
     if limits.data_rank is not None:

@@ -111,12 +111,45 @@ def _is_longer(use: Use, wanted: bool) -> bool:
     return wanted != use.facts.is_nonnegative(data.shape[axis] - indices.shape[axis])
 
 
+def _has_fewer(use: Use, least: int) -> bool:
+    dims = None if use.data is None else use.data.shape
+    if not dims:
+        return dims is None
+    size = dims[int(_given(use, "axis") or 0) % len(dims)].constant
+    return size is None or size < least
+
+
+def _is_resized(use: Use, sign: int) -> bool:
+    """Return whether the output may have more elements along an axis; of sign -1, fewer."""
+    before, after = None if use.data is None else use.data.shape, use.outputs[0].shape
+    if before is None or after is None or len(before) != len(after):
+        return True
+    pairs = zip(before, after, strict=True)
+    return not all(use.facts.is_nonnegative((old - new) * sign) for old, new in pairs)
+
+
 def _counts_from_end(use: Use, wanted: bool) -> bool:
     return wanted == (int(_given(use, "axis") or 0) < 0)
 
 
 def _has_dots(use: Use, wanted: bool) -> bool:
     return wanted == ("..." in str(use.attributes.get("equation", "")))
+
+
+def _has_uneven_dots(use: Use, wanted: bool) -> bool:
+    equation = "".join(str(use.attributes.get("equation", "")).split())
+    left, _, right = equation.partition("->")
+    operands = left.split(",")
+    if not ("..." in equation and all("..." in part for part in (*operands, right))):
+        return wanted == ("..." in equation)
+    hidden = []
+    for text, tensor in zip(operands, use.inputs, strict=False):
+        before, behind = (len(part) for part in text.split("..."))
+        shape = None if tensor is None else tensor.shape
+        if shape is None:
+            return True
+        hidden.append(tuple(shape[before : len(shape) - behind]))
+    return wanted == any(dims != hidden[0] for dims in hidden)
 
 
 def _is_turned(use: Use, wanted: bool) -> bool:
@@ -181,8 +214,12 @@ _FACTS: dict[str, Callable[[Use, Any], bool]] = {
     "columns": _has_columns,
     "uneven": _is_uneven,
     "longer": _is_longer,
+    "fewer": _has_fewer,
+    "larger": lambda use, wanted: wanted == _is_resized(use, 1),
+    "smaller": lambda use, wanted: wanted == _is_resized(use, -1),
     "from_end": _counts_from_end,
     "dots": _has_dots,
+    "uneven_dots": _has_uneven_dots,
     "turned": _is_turned,
     "absent": _lacks,
     "constant": _has_constant,

@@ -181,14 +181,16 @@ def _beyond(limits: OperatorLimits, use: Use) -> Iterator[str]:
         yield f"{name} of unlike shapes"
     if limits.steps is not True and _has_steps(use, limits.steps or frozenset({1})):
         yield f"{name} with steps"
-    if not limits.computed and _is_computed(use):
+    if limits.computed is not True and _is_computed(use, by_sizes=limits.computed != "sizes"):
         yield f"{name} with computed operands"
     if not limits.constant and (at := _indices(use)) is not None and at.constant is not None:
         yield f"{name} at constant indices"
     if limits.axes_input is not True and len(use.inputs) > 1 and use.inputs[1] is not None:
         if not limits.axes_input:
             yield f"{name} with axes as an input"
-        elif not _reduces_all(use):
+        elif limits.axes_input == "several" and not _names_several(use):
+            yield f"{name} with one axis as an input"
+        elif limits.axes_input == "all" and not _reduces_all(use):
             yield f"{name} with axes as an input that are not all"
     if limits.within and use.pattern not in limits.within:
         yield f"{name} outside of {' and '.join(sorted(limits.within))}"
@@ -225,13 +227,22 @@ def _has_numbers(use: Use) -> bool:
 
 
 def _reduces_all(use: Use) -> bool:
-    """Return whether every axis of more than one element is named by the axes."""
+    """Return whether the axes name all, or those of more than one element if all dims are kept."""
     sizes = None if use.data is None else use.data.static_shape
     axes = None if use.inputs[1] is None else use.inputs[1].constant
     if sizes is None or axes is None or not axes.size:
         return False
-    named = {int(a) % len(sizes) for a in axes.ravel()} if sizes else set()
-    return all(n == 1 or d in named for d, n in enumerate(sizes))
+    named, kept = (
+        {int(a) % len(sizes) for a in axes.ravel() if sizes},
+        use.attributes.get("keepdims", 1),
+    )
+    return all(d in named or (kept and n == 1) for d, n in enumerate(sizes))
+
+
+def _names_several(use: Use) -> bool:
+    """Return whether the axes are known to be two or more."""
+    axes = None if use.inputs[1] is None else use.inputs[1].constant
+    return axes is not None and axes.size > 1
 
 
 def _have_one_shape(use: Use) -> bool:
@@ -247,11 +258,17 @@ def _has_steps(use: Use, allowed: frozenset[int]) -> bool:
     return steps is None or any(int(s) not in allowed for s in steps.ravel())
 
 
-def _is_computed(use: Use) -> bool:
-    """Return whether an operand depends on the inputs: every compiler folds all others."""
+def _is_computed(use: Use, *, by_sizes: bool) -> bool:
+    """Return whether an operand depends on the inputs: every compiler folds all others.
+
+    One that follows from the sizes of inputs counts only if ``by_sizes``.
+    """
     for index in OPERATORS[use.op_type].sizes:
         operand = use.inputs[index] if index < len(use.inputs) else None
-        if operand is not None and not use.is_constant[index] and operand.constant is None:
+        if operand is None or use.is_constant[index] or operand.constant is not None:
+            continue
+        terms = operand.terms
+        if by_sizes or terms is None or None in {size_name(s) for t in terms for s in t.leaves()}:
             return True
     return False
 

@@ -11,10 +11,13 @@ from collections.abc import Callable, Mapping
 
 from onnx_scatterx.fitting.faults import (
     attentions,
+    constants,
     convs,
     cuts,
     gathers,
+    images,
     masks,
+    names,
     norms,
     products,
     scatters,
@@ -26,6 +29,7 @@ FORMS: Mapping[str, Callable[[Candidate], bool]] = {
     "elements_of_gathers": gathers.elements_of_gathers,
     "shapes_of_scatters": scatters.shapes_of_scatters,
     "relu_behind_softmax": attentions.relu_behind_softmax,
+    "relu_of_one_query": attentions.relu_of_one_query,
     "slice_before_reshape": cuts.slice_before_reshape,
     "rows_of_products": products.rows_of_products,
     "merged_with_constants": sums.merged_with_constants,
@@ -34,7 +38,10 @@ FORMS: Mapping[str, Callable[[Candidate], bool]] = {
     "weight_behind_norm": norms.weight_behind_norm,
     "scale_as_vector": attentions.scale_as_vector,
     "images_as_channels": convs.images_as_channels,
+    "norm_of_images": images.norm_of_images,
+    "stored_constants": constants.stored_constants,
     "few_channels": convs.few_channels,
+    "forget_names": names.forget_names,
     "many_scales": attentions.many_scales,
 }
 """The forms, by the names that profiles use, in the order in which they are tried at a node."""

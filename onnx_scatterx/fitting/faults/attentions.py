@@ -5,6 +5,7 @@
                            for any q and k in MatMul(v, Transpose(Softmax(...))), and of four
                            dims, if no Mul or Div stands between, and a product is an Einsum, or the
                            result has another number of readers than one
+    relu_of_one_query      the same, if q is made of a matrix
     many_scales            MatMul(q * c, k)                   =   MatMul(q * [c, ..., c], k)
                            MatMul(q, k) / c                   =   MatMul(q, k) / [c, ..., c]
     scale_as_vector        Softmax<axis>(Mul(x, 2))           =   Softmax<axis>(Mul(x, [2]))
@@ -25,7 +26,7 @@ from onnx_scatterx.engine.analysis import Scope, required
 from onnx_scatterx.engine.device import TakenOut
 from onnx_scatterx.fitting.faults.candidate import Candidate
 from onnx_scatterx.graphs import attribute_of, constant, is_operator
-from onnx_scatterx.operators import those
+from onnx_scatterx.operators import described, those
 
 _BETWEEN = those(lambda row: row.neutral is not None)  # sums and products
 _ARRANGES = ("Reshape", "Transpose")  # between a query and the product with the keys
@@ -103,6 +104,38 @@ def _scores(weights: ir.Value | None) -> ir.Node | None:
 
 def _maker(value: ir.Value | None) -> ir.Node | None:
     return None if value is None else value.producer()
+
+
+def relu_of_one_query(at: Candidate) -> bool:
+    """Put a Relu behind the Softmax of an attention, if its query is made of a matrix."""
+    reader, w = at.node, at.writer
+    if not is_operator(reader, ("MatMul",)):
+        return False
+    weights = required(reader.inputs[0])
+    scores = _scores(weights)
+    if scores is None or not _is_of_matrix(scores.inputs[0], at):
+        return False
+    return at.replace_input(reader, 0, lambda: w.node("Relu", [weights], w.dtype_of(weights)))
+
+
+def _is_of_matrix(value: ir.Value | None, at: Candidate) -> bool:
+    """Return whether a tensor of more dims is made of a matrix, perhaps arranged and scaled."""
+    if value is None or (at.scope.of(value).rank or 0) < 3:
+        return False
+    for _ in range(2 * _MOST):
+        node = _maker(value)
+        if value is None or node is None or not node.inputs or node.domain != "":
+            return False
+        if at.scope.of(value).rank == 2:
+            return is_operator(node, ("Gemm", "MatMul", "Add"))
+        if is_operator(node, _BETWEEN):
+            factors = [v for v in node.inputs if v is not None and not at.constants.is_constant(v)]
+            value = factors[0] if len(factors) == 1 else None
+        elif described(node).keeps_order or is_operator(node, ("Transpose",)):
+            value = node.inputs[0]
+        else:
+            return False
+    return False
 
 
 def scale_as_vector(at: Candidate) -> bool:

@@ -65,7 +65,7 @@ def images_as_channels(at: Candidate) -> bool:
     """Write a Conv of several images as one of more channels."""
     w, node, scope, _ = at
     conv = _depthwise(node, scope)
-    if conv is None or conv.shape[0] == 1 or not _is_made(conv, scope):
+    if conv is None or conv.shape[0] == 1 or not are_made(conv.x, scope):
         return False
     count, channels, *sizes = conv.shape
     if conv.weights[0].size * count > _LARGEST:
@@ -81,17 +81,18 @@ def images_as_channels(at: Candidate) -> bool:
     return at.replace(node.outputs[0], write)
 
 
-def _is_made(conv: _Depthwise, scope: Scope) -> bool:
+def are_made(value: ir.Value, scope: Scope) -> bool:
     """Return whether a Reshape, and perhaps Transposes of the other axes, make the first axis."""
-    value: ir.Value | None = conv.x
+    whole, x = scope.of(value).static_shape, value
     for _ in range(_MOST):
-        node = None if value is None else value.producer()
-        value = None if node is None or not node.inputs else node.inputs[0]
-        if node is None or value is None or node.domain != "":
+        node = x.producer()
+        source = None if node is None or not node.inputs else node.inputs[0]
+        if whole is None or node is None or source is None or node.domain != "":
             return False
-        shape = scope.of(value).static_shape
+        x = source
+        shape = scope.of(x).static_shape
         if described(node).keeps_order:
-            if shape is None or shape[:1] != conv.shape[:1]:
+            if shape is None or shape[:1] != whole[:1]:
                 return shape is not None
         elif (perm_of(node) or (1,))[0] != 0:
             return False

@@ -182,6 +182,44 @@ def test_an_input_of_all_axes(shape: str, axes: str, taken: bool) -> None:
     assert [v.why for v in found] == ([] if taken else why)
 
 
+@pytest.mark.parametrize(
+    ("kind", "axes", "keeps", "taken"),
+    [
+        ("all", "1", 0, False),  # an axis of one element is left, and lost
+        ("all", "0, 1", 0, True),
+        ("several", "1", 1, False),
+        ("several", "0, -1", 0, True),
+    ],
+)
+def test_an_input_of_some_axes(kind: str, axes: str, keeps: int, taken: bool) -> None:
+    text = f"""<ir_version: 9, opset_import: ["" : 20]> g (float[1, 3] x) => (float[A] y) {{
+            z = Gelu (x) y = ReduceL2 <keepdims = {keeps}> (z, [{axes}]) }}"""
+    target = f"standard, avoid = ['Reshape'], limits.ReduceL2.axes_input = '{kind}'"
+    found = onnx_scatterx.inspect(parse(text), target=target).violations
+    assert (not found) == taken
+
+
+@pytest.mark.parametrize(
+    ("end", "taken"),
+    [
+        ("e = Shape <start = 0, end = 1> (x)", True),
+        ("s = Shape <start = 0, end = 1> (x)  e = Div (s, two)", True),
+        ("n = NonZero (x)  e = Shape <start = 1, end = 2> (n)", False),
+        ("e = Identity (at)", False),
+        ("e = Identity (two)", True),
+    ],
+)
+def test_operands_from_the_sizes_of_inputs(end: str, taken: bool) -> None:
+    text = f"""<ir_version: 9, opset_import: ["" : 20]>
+        g (float[N, 4] x, int64[1] at) => (float[A, 4] y)
+        <int64[1] zero = {{0}}, int64[1] two = {{2}}> {{
+            {end}  y = Slice (x, zero, e, zero) }}"""
+    for computed, is_taken in (("'sizes'", taken), ("false", "two)" in end and "Div" not in end)):
+        target = f"standard, limits.Slice.computed = {computed}"
+        found = onnx_scatterx.inspect(parse(text), target=target).violations
+        assert (not found) == is_taken
+
+
 _SCALED = "a = Div (x, root) b = Erf (a) c = Add (b, one)"
 
 

@@ -58,6 +58,7 @@ FACTS = [
         [tensor(2), tensor(3, dtype=INT64), tensor(3)],
         [tensor(3), tensor(2, dtype=INT64), tensor(2)],
     ),
+    ("fewer = 4", "Gather", [tensor(3, 9), tensor(1)], [tensor(4, 1), tensor(1)]),
     ('absent = ["B"]', "Conv", [tensor(1)] * 2, [tensor(1)] * 3),
     ('constant = ["B"]', "Add", [tensor(2), numbers(1)], [tensor(2)] * 2),
     ('computed = ["B"]', "Add", [tensor(2)] * 2, [tensor(2), numbers(1)]),
@@ -107,12 +108,32 @@ def test_an_axis_from_the_end(axis: int | None, refused: bool) -> None:
         ("turned", "ij,jk", False),
         ("dots", "...d,dk->...k", True),
         ("dots", "bd,dk->bk", False),
+        ("uneven_dots", "...d,...k->...dk", False),
+        ("uneven_dots", "...d,k...->...dk", True),
+        ("uneven_dots", "...d,dk->...k", True),
+        ("uneven_dots", "...d,...dkl->...kl", True),
+        ("uneven_dots", "...d,...d", True),
+        ("uneven_dots", "abd,abd->ab", False),
     ],
 )
 def test_an_equation_of_a_refused_use(fact: str, equation: str, refused: bool) -> None:
     target = target_of(f"standard, limits.Einsum.refused = [{{{fact} = true}}]")
-    use = Use("Einsum", [tensor(2, 3, 4)], [tensor(2, 3)], {"equation": equation})
+    use = Use("Einsum", [tensor(2, 3, 4)] * 2, [tensor(2, 3)], {"equation": equation})
     assert len([*use.objections(target)]) == refused
+
+
+@pytest.mark.parametrize(
+    ("sizes", "larger", "smaller"),
+    [((4, 8), False, False), ((4, 9), True, False), ((3, 8), False, True), ((5, 7), True, True)],
+)
+def test_a_result_of_other_sizes(sizes: tuple[int, ...], larger: bool, smaller: bool) -> None:
+    use = Use("Resize", [tensor(4, 8)], [tensor(*sizes)], {"mode": "cubic", "cubic_coeff_a": -0.5})
+    for fact, holds in (("larger", larger), ("smaller", smaller)):
+        target = target_of(f"standard, limits.Resize.refused = [{{{fact} = true}}]")
+        assert len([*use.objections(target)]) == holds
+    fact = "attributes = {cubic_coeff_a = [-0.5]}"
+    (told,) = use.objections(target_of(f"standard, limits.Resize.refused = [{{{fact}}}]"))
+    assert told == "Resize with cubic_coeff_a = -0.5"
 
 
 def test_an_attribute_that_is_absent() -> None:

@@ -54,6 +54,22 @@ def test_a_promise_says_that_no_index_is_negative() -> None:
     assert not told.report.violations
 
 
+@pytest.mark.parametrize("rows", [1, 2, 3, 7, 8])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_table_of_few_rows(rows: int, axis: int) -> None:
+    """It is repeated, so that an index from the end finds its row, too."""
+    shape = [rows, 3] if axis == 0 else [3, rows]
+    numbers = ", ".join(map(str, range(3 * rows)))
+    model = parse(f"""g (int64[N] i) => (float[A, B] y) <float{shape} w = {{{numbers}}}> {{
+        y = Gather <axis = {axis}> (w, i) }}""")
+    target = target_of("standard, limits.Gather.refused = [{fewer = 8}]")
+    result = onnx_scatterx.optimize(model, target=target, passes=["WriteOtherForms"])
+    assert not result.report.violations
+    (table,) = result.model.graph.initializer
+    assert table.dims[axis] >= 8
+    assert_same(model, result.model, [{"i": np.arange(-rows, rows)}, {"i": np.zeros(0, int)}])
+
+
 PARTS = ["one", "two", "i", "j"]
 
 

@@ -52,6 +52,44 @@ def test_qkv_of_a_transformer() -> None:
     assert_same(model, result.model, [{"x": sample("float32", 4, 9, 24)}])
 
 
+def test_axes_that_are_joined() -> None:
+    """Of the tensor before the view, if one axis of the view has elements of both."""
+    model = parse("""g (float[7, 3, 24] x) => (float[1, 2, 21, 4] y) {
+        r = Reshape (x, [1, 21, 3, 2, 4])  t = Transpose <perm = [2, 0, 3, 1, 4]> (r)
+        a, b, c = Split <axis = 0> (t, [1, 1, 1])  y = Squeeze (b, [0]) }""")
+    result = onnx_scatterx.optimize(model, target="standard, max_rank = 4", passes=PASSES)
+    assert not result.report.violations
+    assert_same(model, result.model, [{"x": sample("float32", 7, 3, 24)}])
+
+
+@pytest.mark.parametrize(
+    "rows", [[[0, 1, 2, 3, 4, 5]], [[0, 1, 2], [3, 4, 5]], [[0, 1, 2], [2, 3, 4]], [[-6, -5]]]
+)
+def test_windows_of_an_image(rows: list[list[int]]) -> None:
+    """Two Gathers along the axes of an image, with Transposes between them."""
+    count, size = len(rows), len(rows[0])
+    shape = [2, 2, count * count, size * size]
+    model = parse(f"""g (float[1, 4, 6, 6] x) => (float{shape} y)
+        <int64[{count}, {size}] i = {{{", ".join(str(n) for row in rows for n in row)}}}> {{
+        a = Gather <axis = 2> (x, i)  b = Transpose <perm = [0, 1, 2, 4, 3]> (a)
+        c = Gather <axis = 3> (b, i)  d = Transpose <perm = [0, 1, 2, 3, 5, 4]> (c)
+        y = Reshape (d, {shape}) }}""")
+    result = onnx_scatterx.optimize(model, target="ncnn")
+    assert not result.report.violations
+    assert_same(model, result.model, [{"x": sample("float32", 1, 4, 6, 6)}])
+
+
+def test_a_gather_of_consecutive_rows() -> None:
+    """Of a tensor of too many dims, it is a part of a view."""
+    model = parse("""g (float[2, 24] x) => (float[2, 2, 3, 2] y)
+        <int64[2] i = {1, 2}> {
+        r = Reshape (x, [2, 4, 2, 3, 1])  t = Transpose <perm = [0, 4, 2, 3, 1]> (r)
+        a = Gather <axis = 4> (t, i)  y = Squeeze (a, [1]) }""")
+    result = onnx_scatterx.optimize(model, target="standard, max_rank = 4", passes=PASSES)
+    assert not result.report.violations
+    assert_same(model, result.model, [{"x": sample("float32", 2, 24)}])
+
+
 def test_a_cut_that_keeps_the_order() -> None:
     model = parse("""g (float[4, 24] x) => (float[4, 2, 3, 2] y) {
         r = Reshape (x, [4, 2, 2, 3, 2])  t = Transpose <perm = [1, 0, 2, 3, 4]> (r)

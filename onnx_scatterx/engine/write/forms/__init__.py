@@ -14,6 +14,7 @@ from onnx_scatterx.engine.analysis import NotKnownError, Scope, required
 from onnx_scatterx.engine.device import is_of_any_sign
 from onnx_scatterx.engine.write.forms import (
     arithmetic,
+    biases,
     casts,
     comparisons,
     einsums,
@@ -23,8 +24,10 @@ from onnx_scatterx.engine.write.forms import (
     masks,
     merged,
     movement,
+    numbers,
     positions,
     products,
+    repeated,
     rows,
     scattered,
     sums,
@@ -73,6 +76,7 @@ _REDUCES = ("axes", "keepdims", "noop_with_empty_axes")
 FORMS: dict[str, Forms] = {
     "Abs": _forms(1, last=[arithmetic.absolute]),
     **dict.fromkeys(("And", "Or"), _forms(2, arithmetic.on_numbers)),
+    "Cast": _forms(1, attributes=["to", "saturate"], last=[numbers.cast_numbers]),
     "Clip": _forms(3, last=[extremes.by_bounds]),
     "CumSum": _forms(
         2,
@@ -106,6 +110,7 @@ FORMS: dict[str, Forms] = {
         2,
         rows.from_start,
         rows.gathered_slices,
+        repeated.repeated_rows,
         attributes=["axis"],
         last=[rows.elements_of_rows],
     ),
@@ -132,6 +137,7 @@ FORMS: dict[str, Forms] = {
     ),
     "Identity": _forms(1, movement.reshape),
     "IsNaN": _forms(1, comparisons.is_nan),
+    "LayerNormalization": _forms(3, biases.with_bias, attributes=("axis", "epsilon", "stash_type")),
     **dict.fromkeys(("Max", "Min"), _forms(2, last=[extremes.by_clip, extremes.of_two])),
     "Mod": _forms(2, arithmetic.remainder, attributes=("fmod",), last=[lookups.looked_up]),
     "Mul": _forms(2, last=[lookups.looked_up]),
@@ -149,8 +155,17 @@ FORMS: dict[str, Forms] = {
             last=[extremes.by_top, extremes.by_sum, extremes.by_halves],
         ),
     ),
-    "ReduceMean": _forms(2, attributes=_REDUCES, last=[sums.by_einsum]),
-    "ReduceSum": _forms(2, attributes=_REDUCES, last=[extremes.sum_by_product, sums.by_einsum]),
+    **dict.fromkeys(
+        ("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceSumSquare"),
+        _forms(2, attributes=_REDUCES, last=[sums.of_two_axes, sums.by_sum]),
+    ),
+    "ReduceLogSumExp": _forms(2, attributes=_REDUCES, last=[sums.of_two_axes]),
+    "ReduceMean": _forms(2, attributes=_REDUCES, last=[sums.by_einsum, sums.of_two_axes]),
+    "ReduceSum": _forms(
+        2,
+        attributes=_REDUCES,
+        last=[extremes.sum_by_product, sums.by_einsum, sums.of_two_axes],
+    ),
     "ScatterElements": _forms(
         3,
         scattered.counted_axis,
@@ -162,7 +177,9 @@ FORMS: dict[str, Forms] = {
     "Sign": _forms(1, last=[arithmetic.sign]),
     "Slice": _forms(5, movement.strided_slice, last=[movement.listed_slice]),
     **dict.fromkeys(("Squeeze", "Unsqueeze"), _forms(2, movement.reshape, attributes=("axes",))),
-    "Where": _forms(3, masks.chosen, movement.expanded_where, last=[extremes.on_numbers]),
+    "Where": _forms(
+        3, masks.chosen, movement.expanded_where, last=[extremes.on_numbers, numbers.where_numbers]
+    ),
 }
 _FIRST: tuple[Form, ...] = (folded, merged.merged, written)
 _HAVE_FORMS = {

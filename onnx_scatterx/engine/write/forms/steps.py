@@ -25,7 +25,8 @@ def is_picked(request: Request) -> bool:
     (value,), sizes = request.writer.graph.insertion_point.outputs, request.sizes
     nodes = [use.node for use in value.uses()]
     taken = [request.of(v).static_shape for node in nodes for v in node.outputs]
-    return all(node.op_type in ("Gather", "Slice", "Split") for node in nodes) and all(
+    picks = all(node.op_type in ("Gather", "Slice", "Split") for node in nodes)
+    return (picks and sizes[0] != 1) and all(
         shape is not None and math.prod(shape) * sizes[0] == math.prod(sizes) for shape in taken
     )
 

@@ -1,11 +1,14 @@
-"""Sums and means of floats over the last axes, by an Einsum of one operand.
+"""Sums, means and norms otherwise, if all sizes are known numbers, none of which is 0.
 
     ReduceSum(x[a, b, c], [1, 2])   =   Einsum("abc->a")(x)
     ReduceMean(x[a, b, c], [2])     =   Einsum("abc->ab")(x) / c
+    ReduceL2(x[a, b, c], [1])       =   ReduceL2(Reshape(x, [a, b, 1, c]), [1, 2])
+    ReduceL2(x, axes)               =   Sqrt(ReduceSum(x * x, axes))    last bits differ
 
 MEASURED: ONNX Runtime computes the same bits with its default options and without optimizations. Of
-other axes, it adds in another order, or the sum of nothing but -0 has another sign. Both forms hold
-if all sizes are known numbers, none of which is 0.
+other axes than the last ones, an Einsum adds in another order, or the sum of nothing but -0 has
+another sign. The axis of one element stands beside the one that is reduced, and no axis of one
+element is left out: ONNX Runtime then takes the same kernel.
 """
 
 from __future__ import annotations
@@ -39,6 +42,47 @@ def by_einsum(request: Request) -> ir.Value:
     count = math.prod(shape[d] for d in axes)
     require(count <= _EXACT)
     return w.node("Div", [total, w.constant(np.array(count, np.float32), kind)], kind)
+
+
+def of_two_axes(request: Request) -> ir.Value:
+    """Reduce an axis together with one of one element behind it."""
+    w, op, shape = request.writer, request.op, request.shape(0)
+    require(w.target.limits_of(op).axes_input == "several", 0 not in shape)
+    axes = _axes(request, len(shape)) if shape else set()
+    require(len(axes) == 1)
+    (axis,) = axes
+    before, behind = [*shape[:axis]], [*shape[axis + 1 :]]
+    while len(before) + len(behind) + 2 > min(request.most_dims, request.largest_rank()):
+        longer = behind if len(behind) > 1 else before
+        require(len(longer) > 1)
+        longer[-2:] = [math.prod(longer[-2:])]
+    x = request.reshape(request.input(0), [*before, shape[axis], 1, *behind])
+    two, keeps = [len(before), len(before) + 1], int(request.attributes.get("keepdims", 1))
+    y = w.node(op, [x, w.constant(two)], request.kind, keepdims=keeps)
+    is_whole = not keeps and [*before, *behind] == [*request.sizes]
+    return y if is_whole else request.reshape(y, request.sizes)
+
+
+_OF_SUMS = {
+    "ReduceL1": ("Abs", ""),
+    "ReduceL2": ("Mul", "Sqrt"),
+    "ReduceLogSum": ("", "Log"),
+    "ReduceSumSquare": ("Mul", ""),
+}
+"""What is done before and after the sum."""
+
+
+def by_sum(request: Request) -> ir.Value:
+    """Reduce floats by a ReduceSum; last bits differ."""
+    w, kind, x = request.writer, request.kind, request.input(0)
+    require(
+        w.last_bits, kind.is_floating_point(), w.target.limits_of(request.op).axes_input is not True
+    )
+    first, then = _OF_SUMS[request.op]
+    if first:
+        x = w.node(first, [x] * (2 if first == "Mul" else 1), kind)
+    y = w.node("ReduceSum", [x, *request.inputs[1:]], kind, **request.attributes)
+    return w.node(then, [y], kind) if then else y
 
 
 def _axes(request: Request, rank: int) -> set[int]:

@@ -5,6 +5,7 @@
 
 The axes of such a tensor are numbers and strides of elements of ``x``. Holds if the sizes are known
 numbers, and if the elements are consecutive on each axis of ``x``: then they are a Slice of ``x``.
+Axes of ``x`` are joined first if they are one axis of the view.
 """
 
 from __future__ import annotations
@@ -41,10 +42,14 @@ class _View(NamedTuple):
         sizes = [*self.sizes[:axis], size, *self.sizes[axis + 1 :]]
         return _View(self.start + start * self.strides[axis], sizes, self.strides)
 
-    def without(self, axis: int) -> _View:
-        """Leave an axis of one element out."""
-        kept = [d for d in range(len(self.sizes)) if d != axis]
-        return self.permuted(kept)
+    def rows(self, axis: int, at: np.ndarray) -> _View:
+        """Return consecutive elements on one axis, which become as many axes as the positions."""
+        require(at.size, (np.diff(at.ravel()) == 1).all())
+        stride = self.strides[axis]
+        near = [stride * n for n in _View.of(at.shape).strides]
+        sizes = [*self.sizes[:axis], *at.shape, *self.sizes[axis + 1 :]]
+        strides = [*self.strides[:axis], *near, *self.strides[axis + 1 :]]
+        return _View(self.start + int(at.min()) * stride, sizes, strides)
 
     def permuted(self, order: Sequence[int]) -> _View:
         """Return the axes in another order."""
@@ -111,9 +116,7 @@ def _moved(request: Request, view: _View, node: ir.Node, value: ir.Value) -> _Vi
     constants = [None if v is None else request.of(v).constant for v in node.inputs[1:]]
     if op == "Gather":
         axis, at = _axis(node, view), required(constants[0])
-        require(at.ndim == 0)
-        index = int(at)
-        return view.cut(axis, index % view.sizes[axis], 1).without(axis)
+        return view.rows(axis, np.where(at < 0, at + view.sizes[axis], at))
     if op == "Split":
         axis, before = _axis(node, view), 0
         for output in node.outputs:
@@ -140,9 +143,26 @@ def _axis(node: ir.Node, view: _View) -> int:
     return 0 if attribute is None else attribute.as_int() % len(view.sizes)
 
 
+def _joined(shape: Sequence[int], view: _View) -> list[int]:
+    """Return a shape in which those axes are one of which an axis of a view has elements."""
+    sizes = [*shape]
+    for number, stride in zip(view.sizes, view.strides, strict=True):
+        while number != 1:
+            strides = _View.of(sizes).strides
+            ends = zip(strides, sizes, strict=True)
+            axis = next((d for d, (s, n) in enumerate(ends) if s <= stride < s * n), 0)
+            if axis == 0 or stride * number <= strides[axis] * sizes[axis]:
+                break
+            sizes[axis - 1 : axis + 1] = [sizes[axis - 1] * sizes[axis]]
+    return sizes
+
+
 def _written(request: Request, x: ir.Value, shape: Sequence[int], view: _View) -> ir.Value:
     """Write a view: on each axis of the tensor, its axes cover consecutive elements."""
-    w, whole, result = request.writer, _View.of(shape), request.sizes
+    w, joined, result = request.writer, _joined(shape, view), request.sizes
+    whole = _View.of(joined)
+    if joined != [*shape]:
+        x = request.reshape(x, joined)
     inner = [d for d, n in enumerate(view.sizes) if n != 1]
     ordered: list[int] = []
     left, start = list(inner), view.start

@@ -1,0 +1,140 @@
+"""Norms of images that a Reshape makes, attentions of a query that is a matrix, names of sizes."""
+
+import numpy as np
+import onnx
+import pytest
+
+import onnx_scatterx
+from onnx_scatterx.targets.catalogue import target_of
+from tests.helpers.pair import assert_same
+from tests.helpers.support import nodes, parse
+
+TARGET = "standard, faults = [{{form = '{form}', version = '1'}}]"
+PASSES = ["AvoidFaults"]
+
+
+def written(model: onnx.ModelProto, form: str) -> tuple[onnx.ModelProto, list[str]]:
+    """Return a model in the form that avoids a fault, and its operators."""
+    target = target_of(TARGET.format(form=form))
+    result = onnx_scatterx.optimize(model, target=target, passes=PASSES).model
+    return result, [node.op_type for node in nodes(result)]
+
+
+def weights(rng: np.random.Generator, names: str, count: int) -> list[onnx.TensorProto]:
+    arrays = {name: rng.standard_normal(count).astype(np.float32) for name in names}
+    arrays |= {"v": np.abs(arrays["v"])} if "v" in arrays else {}
+    return [onnx.numpy_helper.from_array(array, name) for name, array in arrays.items()]
+
+
+NORMS = {"BatchNormalization": "sbmv", "InstanceNormalization": "sb"}
+
+
+@pytest.mark.parametrize("op", NORMS)
+@pytest.mark.parametrize("seed", range(12))
+def test_norms_of_images(op: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    shape = [int(rng.choice([2, 3, 7])), int(rng.choice([1, 5, 16, 33])), 3, 4]
+    shape = shape[: int(rng.choice([2 if op[0] == "B" else 3, 4]))]
+    epsilon = rng.choice([1e-5, 1e-3, 0.0])
+    model = parse(f"""g (float{[1, *shape]} x) => (float[A] y) {{
+        z = Reshape (x, {shape})
+        y = {op} <epsilon = {epsilon:f}> (z, {", ".join(NORMS[op])}) }}""")
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    model.graph.initializer.extend(weights(rng, NORMS[op], shape[1]))
+    result, kinds = written(model, "norm_of_images")
+    own = ["Mul", "Add"] if op[0] == "B" else ["Reshape", "Reshape", op]
+    assert sorted(kinds) == sorted(["Reshape", *own])
+    x = (rng.standard_normal([1, *shape]) * 10 ** rng.uniform(-3, 3)).astype(np.float32)
+    odd = x.copy()
+    odd.ravel()[rng.integers(x.size)] = rng.choice([np.nan, np.inf, -0.0])
+    assert_same(model, result, [{"x": x}, {"x": odd}])
+
+
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [
+        ("z = Reshape (x, [1, 15, 4])", ""),  # one image
+        ("z = Identity (x)", ""),  # the images of the input
+        ("z = Reshape (x, [3, 5, 4])  q = Neg (s)", "q, b"),  # a scale that is computed
+    ],
+)
+def test_norms_that_are_kept(text: str, more: str) -> None:
+    channels = 15 if "15" in text else 5
+    model = parse(f"""g (float[3, 5, 4] x, float[5] s) => (float[A, B, C] y) {{
+        {text}  y = InstanceNormalization (z, {more or "t, b"}) }}""")
+    model.graph.initializer.extend(weights(np.random.default_rng(0), "tb", channels))
+    assert written(model, "norm_of_images")[1].count("Reshape") <= 1
+
+
+QUERY = "a = Gemm (v, w, c)  u = Unsqueeze (a, [1])  r = Reshape (u, [1, 1, 2, 4])"
+WEIGHTS = "s = MatMul (h, k)  p = Softmax (s)  y = MatMul (p, m)"
+
+
+@pytest.mark.parametrize(
+    ("query", "weights_of", "relus"),
+    [
+        (f"{QUERY}  q = Transpose <perm = [0, 2, 1, 3]> (r)  h = Mul (q, two)", WEIGHTS, 1),
+        (f"{QUERY}  h = Transpose <perm = [0, 2, 1, 3]> (r)",
+         "n = MatMul (h, k)  s = Div (n, two)  p = Softmax (s)  y = MatMul (p, m)", 1),
+        ("a = MatMul (x, w)  r = Reshape (a, [1, 1, 2, 4])"
+         "  h = Transpose <perm = [0, 2, 1, 3]> (r)", WEIGHTS, 0),
+        (f"{QUERY}  h = Transpose <perm = [0, 2, 1, 3]> (r)",
+         "s = MatMul (h, k)  p = Sigmoid (s)  y = MatMul (p, m)", 0),
+    ],
+)  # fmt: skip
+def test_a_query_that_is_a_matrix(query: str, weights_of: str, relus: int) -> None:
+    model = parse(f"""g (float[1, 8] v, float[1, 1, 8] x, float[1, 2, 4, 3] k, float[1, 2, 3, 4] m)
+        => (float[1, 2, 1, 4] y) <float two = {{2}}, float[8] c = {{1, 2, 3, 4, 5, 6, 7, 8}}> {{
+        {query}  {weights_of} }}""")
+    square = np.random.default_rng(0).standard_normal((8, 8)).astype(np.float32)
+    model.graph.initializer.append(onnx.numpy_helper.from_array(square, "w"))
+    result, kinds = written(model, "relu_of_one_query")
+    assert kinds.count("Relu") == relus
+    rng = np.random.default_rng(1)
+    feed = {
+        value.name: rng.standard_normal([d.dim_value for d in value.type.tensor_type.shape.dim])
+        for value in model.graph.input
+    }
+    feed = {name: array.astype(np.float32) for name, array in feed.items()}
+    assert_same(model, result, [feed, feed | {"v": np.full((1, 8), np.nan, np.float32)}])
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("c = Constant <value_int = 8> ()  k = Cast <to = 7> (x)  y = Add (k, c)", 0),
+        ("c = Constant <value_ints = [8, 7]> ()  k = Cast <to = 7> (x)  y = Add (k, c)", 0),
+        ("c = Constant <value_float = 8.0> ()  k = Mul (c, x)  y = Cast <to = 7> (k)", 0),
+        ("c = Constant <value = float {8}> ()  k = Mul (x, c)  y = Cast <to = 7> (k)", 0),
+        ("c = Constant <value = float {8}> ()  k = Add (x, c)  y = Cast <to = 7> (k)", 1),
+        ("y = Constant <value_ints = [8, 7]> ()", 1),
+    ],
+)
+def test_constants_that_are_nodes(text: str, left: int) -> None:
+    model = parse(f"g (float[3, 2] x) => (int64[A] y) {{ {text} }}")
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    target = target_of(TARGET.format(form="stored_constants"))
+    result = onnx_scatterx.optimize(model, target=target, passes=PASSES).model
+    assert [node.op_type for node in result.graph.node].count("Constant") == left
+    assert_same(model, result, [{"x": np.array([[1, -2], [3.5, 4], [0, 7]], np.float32)}])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "third", "left"),
+    [
+        ("u0", "u1", "u2", 0),  # two names of one size: all that no input declares are forgotten
+        ("u0", "u0", "u2", 3),
+        ("N", "N", "u2", 3),
+    ],
+)
+def test_names_of_sizes(first: str, second: str, third: str, left: int) -> None:
+    model = parse(f"""g (float[N, 4] x, float[M, 4] z) => (float[A, 8] y, float[B, 4] w)
+        <float[{first}, 4] a, float[{second}, 4] b, float[{third}, 4] c> {{
+        a = Neg (x)  b = Abs (x)  c = Neg (z)  y = Concat <axis = 1> (a, b)  w = Abs (c) }}""")
+    if first == "N":
+        model.graph.node[0].op_type = "Exp"
+    result, _ = written(model, "forget_names")
+    dims = [v.type.tensor_type.shape.dim[0].dim_param for v in result.graph.value_info]
+    assert sum(name != "" for name in dims) == left
+    feed = {name: np.ones((n, 4), np.float32) for name, n in (("x", 3), ("z", 2))}
+    assert_same(model, result, [feed])
