@@ -5,6 +5,10 @@ A profile has the faults of its compiler, with the version; ``faults`` has the f
 
 from __future__ import annotations
 
+from collections import defaultdict
+
+import onnx_ir as ir
+
 from onnx_scatterx.engine.budget import LimitError, budget
 from onnx_scatterx.engine.device import TakenOut
 from onnx_scatterx.engine.passes import Job, Pass
@@ -35,8 +39,11 @@ def avoid_faults(job: Job) -> bool:
             for graph, scope in known.own_graphs():
                 as_nodes, target = job.has_constant_nodes(scope), job.settings.target
                 w = Writer(graph, scope, job.names, constant_nodes=as_nodes, target=target)
+                nodes = defaultdict[str, list[ir.Node]](list)
+                for node in graph:
+                    nodes[node.op_type].append(node)
                 for node in list(graph):
-                    candidate = Candidate(w, node, scope, constants)
+                    candidate = Candidate(w, node, scope, constants, nodes)
                     for write in forms:
                         if node.graph is not None:  # no form before has replaced it
                             modified |= write(candidate)

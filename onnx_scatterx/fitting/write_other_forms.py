@@ -25,6 +25,7 @@ from onnx_scatterx.engine.mosaic import Constants
 from onnx_scatterx.engine.passes import Job, Pass
 from onnx_scatterx.engine.quantizers import GraphValues, has_quantizers, objection, reason_to_keep
 from onnx_scatterx.engine.write import (
+    OF_SUMS,
     Fragment,
     Writer,
     has_other_forms,
@@ -35,7 +36,6 @@ from onnx_scatterx.fitting import fold_sizes as folding
 from onnx_scatterx.graphs import remove_dead, replace_uses
 
 _FLOATS = {t for t in ir.DataType if t.is_floating_point()}
-_SUMS = {"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceSumSquare"}
 _CANNOT = (ArithmeticError, LookupError, TypeError, ValueError)  # of a node that cannot run
 
 
@@ -170,7 +170,7 @@ def _in_graph(
 def _rounds_otherwise(node: ir.Node, made: set[str], dtype: ir.DataType | None) -> bool:
     """Return whether sums of floats are now added in another order."""
     if node.op_type != "Einsum":
-        return node.op_type == "Gemm" or (node.op_type in _SUMS and node.op_type not in made)
+        return node.op_type == "Gemm" or (node.op_type in OF_SUMS and node.op_type not in made)
     moves = only_moves(node.attributes["equation"].as_string())
     return dtype in _FLOATS and "Einsum" not in made and not moves
 

@@ -18,6 +18,9 @@ MOST = 2
 ELSEWHERE = {
     "onnx_scatterx.engine.analysis.operators.contrib": "transfers of com.microsoft, as text",
     "onnx_scatterx.engine.device.costs": "kinds of work",
+    "onnx_scatterx.engine.write.forms.numbers": "what arranges floats as it arranges integers",
+    "onnx_scatterx.engine.write.forms.sums": "what is written by a sum, and how",
+    "onnx_scatterx.fitting.faults.sums": "the nodes that a rule of a compiler takes",
     "onnx_scatterx.fitting.faults.norms": "the nodes of a norm, upwards",
     "onnx_scatterx.fitting.runtime_fusions": "where a pattern of nodes begins",
     "onnx_scatterx.engine.spelling.changes": "what changed between operator sets",

@@ -40,7 +40,7 @@ VALUES: tuple[Any, ...] = (
     *(["ScatterX"], ["com.acme.Fancy"], ["fmod"], ["A"], [["float"]]),
     *({}, {"types": ["float"]}, {"types": ["Mod"]}, {"reductions": ["add"]}, {"reductions": "add"}),
     *({"type": ["float"]}, {"Mod": {}}, {"Mood": {}}, {"com.acme.Fancy": {}}, {"Mod": []}),
-    *({"A": [2]}, {"A": ["x"]}, {"A": 2}, {"fmod": ["x", 1]}, {"fmod": [1.5]}),
+    *({"A": [2]}, {"A": ["x"]}, {"A": 2}, {"fmod": ["x", 1]}, {"fmod": [[1.5]]}),
     *([{"form": "relu_behind_softmax", "version": "1"}], [{"form": "other", "version": "1"}]),
 )
 

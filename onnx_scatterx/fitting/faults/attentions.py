@@ -140,7 +140,7 @@ def _is_of_matrix(value: ir.Value | None, at: Candidate) -> bool:
 
 def scale_as_vector(at: Candidate) -> bool:
     """Make a vector of the scalar with which the operand of a Softmax is multiplied."""
-    w, node, scope, constants = at
+    w, node, scope, constants, _ = at
     x = node.inputs[0] if is_operator(node, ("Softmax",)) else None
     rank, product = (None, None) if x is None else (scope.of(x).rank, x.producer())
     if not rank or product is None or not is_operator(product, ("Mul",)) or w.version < _BY_AXIS:
@@ -168,7 +168,7 @@ def _as_vector(at: Candidate, product: ir.Node, place: int) -> bool:
 
 def many_scales(at: Candidate) -> bool:
     """Scale an attention by many equal numbers, not by one."""
-    w, node, scope, _ = at
+    w, node, scope, _, _ = at
     if not is_operator(node, ("Mul", "Div")) or len(node.inputs) != 2:
         return False
     numbers = [constant(v, scope.overridable) for v in node.inputs]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import onnx_ir as ir
@@ -24,6 +24,15 @@ class Candidate(NamedTuple):
     node: ir.Node
     scope: Scope
     constants: TakenOut
+    nodes: Mapping[str, Sequence[ir.Node]]
+    """The nodes of the graph before the first form was written, by operator."""
+
+    def others(self, *op_types: str) -> list[ir.Node]:
+        """Return the other nodes of some operators that are in the graph now."""
+        before = (node for op_type in op_types for node in self.nodes.get(op_type, ()))
+        new = (node for node in self.writer.graph.made if node.op_type in op_types)
+        graph = self.node.graph
+        return [n for n in (*before, *new) if n.graph is graph and n is not self.node]
 
     def on_host(self, write: Callable[[], bool]) -> bool:
         """Write a form that may run on the host, as what it takes the place of does."""

@@ -63,7 +63,7 @@ def _depthwise(node: ir.Node, scope: Scope) -> _Depthwise | None:
 
 def images_as_channels(at: Candidate) -> bool:
     """Write a Conv of several images as one of more channels."""
-    w, node, scope, _ = at
+    w, node, scope, _, _ = at
     conv = _depthwise(node, scope)
     if conv is None or conv.shape[0] == 1 or not are_made(conv.x, scope):
         return False
@@ -101,7 +101,7 @@ def are_made(value: ir.Value, scope: Scope) -> bool:
 
 def few_channels(at: Candidate) -> bool:
     """Write a Conv in parts of few channels."""
-    w, node, scope, _ = at
+    w, node, scope, _, _ = at
     conv = _depthwise(node, scope)
     if conv is None or conv.shape[1] <= _FEW or conv.shape[1] % _FEW:
         return False

@@ -21,7 +21,7 @@ from onnx_scatterx.graphs import attribute_of, constant, is_operator
 
 def slice_before_reshape(at: Candidate) -> bool:
     """Cut what a Reshape reads, if only Slices and Splits read the Reshape of a Conv."""
-    w, reshape, scope, _ = at
+    w, reshape, scope, _, _ = at
     slices = _slices_of(reshape)
     (x, whole) = (reshape.inputs[0], reshape.outputs[0]) if slices else (None, None)
     if x is None or whole is None or not is_operator(x.producer(), ("Conv",)):

@@ -35,8 +35,8 @@ def elements_of_gathers(at: Candidate) -> bool:
     if found is None or at.constants.is_constant(required(at.node.inputs[1])):
         return False
     own = _origin(at, found)
-    for other in [node for node in at.node.graph or () if node.op_type in _KINDS]:
-        read = None if other is at.node else _read(at, other)
+    for other in at.others(*_KINDS):
+        read = _read(at, other)
         if read is None:
             continue
         theirs = _origin(at, read)
@@ -96,7 +96,7 @@ def _place(
 
 def _as_elements(at: Candidate, found: _Read) -> bool:
     """Write a Gather as one of elements."""
-    w, node, scope, _ = at
+    w, node, scope, _, _ = at
     (x, axis), i = found, required(node.inputs[1])
     shape, dims = scope.of(x).static_shape, scope.of(i).static_shape
     if not shape or dims is None or 0 in (*shape, *dims):

@@ -26,7 +26,7 @@ _BEHIND = {"BatchNormalization": 4, "InstanceNormalization": 2}  # constants beh
 
 def norm_of_images(at: Candidate) -> bool:
     """Write a norm of several images so that it does not depend on which axis they are."""
-    _, node, scope, _ = at
+    _, node, scope, _, _ = at
     if not is_operator(node, tuple(_BEHIND)) or any(a.is_ref() for a in node.attributes.values()):
         return False
     x, tensors = node.inputs[0], [constant(v, scope.overridable) for v in node.inputs[1:]]

@@ -22,7 +22,7 @@ _ROOT = ("Reciprocal", "Sqrt", "Add", "ReduceMean", "Pow")
 
 def weight_behind_norm(at: Candidate) -> bool:
     """Order the factors of a norm and its weight, if the compiler would mistake them."""
-    _, node, scope, constants = at
+    _, node, scope, constants, _ = at
     if not is_operator(node, ("Mul",)):
         return False
     for place in (0, 1):

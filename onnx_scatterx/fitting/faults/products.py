@@ -23,7 +23,7 @@ _FROM = 4
 
 def rows_of_products(at: Candidate) -> bool:
     """Let the rows of a product be one axis, if only its sum is reshaped."""
-    w, reshape, scope, constants = at
+    w, reshape, scope, constants, _ = at
     result = scope.of(reshape.outputs[0]).static_shape
     if not is_operator(reshape, ("Reshape",)) or result is None or len(result) < _FROM:
         return False

@@ -28,7 +28,7 @@ def shapes_of_scatters(at: Candidate) -> bool:
     shape = _shape(at, node)
     if shape is None:
         return False
-    others = [other for other in node.graph or () if _are_one(at, other)]
+    others = [other for other in at.others("ScatterND") if _are_one(at, other)]
     taken = {_shape(at, other) for other in others}
     most = min(_RANK, at.writer.target.max_rank or _RANK)
     free = [ones for ones in range(1, most - len(shape) + 1) if (*shape, *[1] * ones) not in taken]
@@ -52,7 +52,7 @@ def _shape(at: Candidate, node: ir.Node) -> tuple[int, ...] | None:
 def _are_one(at: Candidate, other: ir.Node) -> bool:
     """Return whether another ScatterND counts as the same one, but for the shape of its data."""
     node = at.node
-    if other is node or _shape(at, other) is None:
+    if _shape(at, other) is None:
         return False
     if any(attribute.is_ref() for n in (node, other) for attribute in n.attributes.values()):
         return False
@@ -88,7 +88,7 @@ def _source(x: ir.Value) -> ir.Value:
 
 def _with_ones(at: Candidate, ones: int) -> bool:
     """Write a ScatterND into its data with some more axes of one element."""
-    w, node, scope, _ = at
+    w, node, scope, _, _ = at
     x, i, u = (required(v) for v in node.inputs)
     shapes = scope.of(x).static_shape, scope.of(u).static_shape
     if shapes[0] is None or shapes[1] is None:

@@ -24,7 +24,7 @@ _MOST = 4
 
 def merged_with_constants(at: Candidate) -> bool:
     """Merge the axes of a sum of many dims with a constant, if few are left then."""
-    w, node, scope, constants = at
+    w, node, scope, constants, _ = at
     result = scope.of(node.outputs[0]).static_shape
     if not is_operator(node, _KINDS) or result is None or len(result) <= _MOST or 0 in result:
         return False

@@ -63,13 +63,13 @@ def of_two_axes(request: Request) -> ir.Value:
     return y if is_whole else request.reshape(y, request.sizes)
 
 
-_OF_SUMS = {
+OF_SUMS = {
     "ReduceL1": ("Abs", ""),
     "ReduceL2": ("Mul", "Sqrt"),
     "ReduceLogSum": ("", "Log"),
     "ReduceSumSquare": ("Mul", ""),
 }
-"""What is done before and after the sum."""
+"""What is done before and after the sum that stands for each."""
 
 
 def by_sum(request: Request) -> ir.Value:
@@ -78,7 +78,7 @@ def by_sum(request: Request) -> ir.Value:
     require(
         w.last_bits, kind.is_floating_point(), w.target.limits_of(request.op).axes_input is not True
     )
-    first, then = _OF_SUMS[request.op]
+    first, then = OF_SUMS[request.op]
     if first:
         x = w.node(first, [x] * (2 if first == "Mul" else 1), kind)
     y = w.node("ReduceSum", [x, *request.inputs[1:]], kind, **request.attributes)
