@@ -1,6 +1,6 @@
 """Measures the models that people name in public issues, and writes ``docs/measured/gallery.md``.
 
-    pip install torch==2.13.0 torchvision==0.28.0 transformers timm ultralytics ".[prove]"
+    pip install torch==2.13.0 torchvision==0.28.0 transformers scipy timm ultralytics ".[prove]"
     python benchmarks/gallery.py [--only NAME ...] [--with tract=PYTHON ...]
 
 ``benchmarks/gallery_rows.py`` has the rows, at published configurations with seeded random weights.

@@ -110,9 +110,10 @@ def _numbers(version: str) -> list[int]:
     return [int(part) for part in parts]
 
 
-def form(model: str, target: str, place: str, promises: tuple[str, ...]) -> dict[str, Any]:
+def form(model: str, target: str, place: str, shown: Shown | None) -> dict[str, Any]:
     """Optimize a model for a target; return the hash, and what `--strict=taken` counts."""
-    result = onnx_scatterx.optimize(model, target=target, assume=promises)
+    options: dict[str, Any] = {"assume": shown.promises, "fix": shown.fixed} if shown else {}
+    result = onnx_scatterx.optimize(model, target=target, **options)
     result.save(place)
     refused = [str(v) for v in result.report.violations if not v.on_host]
     first = [text[:160] for text in refused[:1]]
@@ -231,14 +232,13 @@ class Asker:
         found = record.find("truth", truth, model, feeds, place, versioned=False, again=again)
         if "failed" in found:
             return
-        promises = shown.promises if shown else ()
         for compiler in self.compilers:
             if not self.missing(compiler, folder.name, record.known()):
                 continue
             paths = {ORIGINAL: model}
             for name, target in (("own", compiler), ("standard", "standard")):
                 paths[name] = str(folder / f"form {Path(target).stem}.onnx")
-                work = form, model, _profile(target), paths[name], promises
+                work = form, model, _profile(target), paths[name], shown
                 record.find(f"form {target}", *work, again=not Path(paths[name]).exists())
             files = forms_of(record.known(), compiler)
             for name in (name for name in self.forms if name in files):

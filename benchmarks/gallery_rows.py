@@ -8,6 +8,7 @@ here.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from real_rows import ROWS, Row, image, labelled, pairs, stack
@@ -23,6 +24,14 @@ class Shown:
     row: Row | None = field(default=None)
     promises: tuple[str, ...] = ()
     """What is assumed of the inputs for each target: shown in the row."""
+    fixed: Mapping[str, int] = field(default_factory=dict)
+    """The sizes of the inputs that are fixed for each compiler: shown in the row."""
+
+    @property
+    def options(self) -> list[str]:
+        """Return the options for a compiler's profile, as the command has them."""
+        sizes = [f"--fix {name}={size}" for name, size in self.fixed.items()]
+        return [*sizes, *(f"--assume '{promise}'" for promise in self.promises)]
 
     def built_from(self, name: str) -> Row:
         """Return the row that is exported."""
@@ -44,6 +53,7 @@ PHI = stack(32, 2560, 10240, 32, 51200, partial_rotary_factor=0.4)
 LABELS = ("labels: nonnegative",)  # a caller who wants no loss has no label of -100
 TEXTS = (*LABELS, "input_ids: nonnegative")  # a token is a row of a table, not one from its end
 WHOLE_TEXTS = ("labels >= 2", "input_ids: nonnegative")  # 0 and 1 begin and pad a text
+LONG = {"batch": 1, "length": 4096}
 
 # fmt: off
 GALLERY: dict[str, Shown] = {
@@ -107,8 +117,9 @@ GALLERY: dict[str, Shown] = {
         tied="layers")),
     "pegasus_x_base": Shown("PEGASUS-X, base, 4096 tokens", promises=TEXTS),
     "longformer_4096": Shown("Longformer, 4096 tokens", "ts_dynamic",
-        "huggingface/transformers#12385"),
-    "led_4096": Shown("LED, 4096 tokens", "ts_dynamic", promises=TEXTS),
+        "huggingface/transformers#12385", fixed=LONG),
+    "led_4096": Shown("LED, 4096 tokens", "ts_dynamic", promises=TEXTS,
+        fixed=LONG | {"heard": 64}),
     "rwkv_169m": Shown("RWKV, 169 M, 128 tokens", "ts"),
 }
 # fmt: on

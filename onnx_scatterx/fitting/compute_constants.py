@@ -7,7 +7,8 @@ Each node is computed alone by ONNX Runtime, without optimizations, as under its
 Of float16 and bfloat16, only the nodes are computed that move elements. What follows from such a
 node is computed, too, up to the nodes that read an input of the model. A chain is computed, too, if
 the target folds it, and then refuses a node that reads it as a constant. A chain is kept if the new
-constants are larger than 64 MB; then the report names its nodes.
+constants are larger than 64 MB; then the report names its nodes. A draw that is multiplied by 0 is
+a constant, too (``silent_draws``).
 
 ONNX Runtime packs a constant operand of MatMul, Gemm or Conv. Without optimizations it did not pack
 what a node computes, so the last bits of such products may differ: the report names these readers.
@@ -31,6 +32,7 @@ from onnx_scatterx.engine.device import TakenOut, objections_to, use_of
 from onnx_scatterx.engine.passes import Job, Pass
 from onnx_scatterx.engine.write import Writer
 from onnx_scatterx.fitting.fold_sizes import write_constant
+from onnx_scatterx.fitting.silent_draws import draw_silent
 from onnx_scatterx.graphs import constant, live_nodes, overridable, reached, remove_dead
 from onnx_scatterx.operators import described
 
@@ -51,14 +53,15 @@ def compute_constants(job: Job) -> bool:
     >>> [node.op_type for node in model.graph]
     ['Add']
     """
+    drawn = draw_silent(job)
     with budget().share(1 / 4):
         known = within_limits(job.analyses.without_trust.current)
     chains = [] if known is None else _Chains(job, known).refused()
     if not chains:
-        return False
+        return drawn
     from onnx_scatterx.fitting.constant_finder import NodeRunner
 
-    modified, room, runs = False, LIMITS.computed_bytes, LIMITS.folding_runs
+    modified, room, runs = drawn, LIMITS.computed_bytes, LIMITS.folding_runs
     with NodeRunner() as runner:
         for forms in chains:
             runs -= len(forms[0].nodes)

@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -24,6 +25,7 @@ from gallery_cells import (
     EVERY,
     Asker,
     Cells,
+    form,
     forms_of,
     hashed,
     without_notes,
@@ -179,6 +181,22 @@ def test_compilers_and_rows() -> None:
     assert len(EVERY) == 6
     labelled = {n for n, s in GALLERY.items() if "labels" in s.built_from(n).inputs}
     assert labelled == {name for name, shown in GALLERY.items() if shown.promises}
+
+
+def test_all_symbolic_sizes_of_a_row_are_fixed_for_compilers(tmp_path: Path) -> None:
+    for name, shown in GALLERY.items():
+        inputs = shown.built_from(name).inputs.values()
+        named = {word.rpartition("=")[0]: int(word.rpartition("=")[2])
+                 for text in inputs for word in text.split() if "=" in word}  # fmt: skip
+        assert shown.fixed == (named if shown.how.endswith("dynamic") else {})
+    text = "g (float[n] x, float[1] u) => (float[n] y) { y = ScatterND (x, [[1]], u) }"
+    onnx.save(parse(text), tmp_path / "model.onnx")
+    shown = replace(GALLERY["led_4096"], fixed={"n": 4}, promises=("n >= 2",))
+    assert shown.options == ["--fix n=4", "--assume 'n >= 2'"]
+    place = tmp_path / "own.onnx"
+    assert not form(str(tmp_path / "model.onnx"), "ncnn", str(place), shown)["refused"]
+    (x, _) = onnx.load(place).graph.input
+    assert [dim.dim_value for dim in x.type.tensor_type.shape.dim] == [4]
 
 
 @pytest.mark.slow
