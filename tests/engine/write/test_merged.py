@@ -273,3 +273,28 @@ def test_five_dims_for_rknn(op: str, inputs: str) -> None:
         drawn = rng.standard_normal(shape).astype(np.float32)
         feed[value.name] = drawn > 0 if value.name == "c" else drawn
     assert_same(model, result.model, [feed])
+
+
+@pytest.mark.parametrize(
+    ("text", "squeezes"),
+    [
+        ("y = Where (m, x, u)", 2),  # u has fewer dims than the axis is counted from the end
+        ("y = Where (m, x, zero)", 2),
+        ("w = Expand (x, [1, 1, 1, 1, 3])  y = Where (m, w, u)", 2),
+        ("n = Unsqueeze (u, [0])  y = Where (m, x, n)", 2),
+    ],
+)
+def test_axes_of_one_element_among_symbols(text: str, squeezes: int) -> None:
+    """They are left out of an element-wise node of too many dims."""
+    model = parse(f"""g (bool[N, 1, 1, M, 1] m, float[N, 1, 4, M, 3] x, float[M, 3] u)
+        => (float[A, B, C, D, E] y) <float zero = {{0}}> {{ {text} }}""")
+    target = "standard, limits.Where.max_rank = 4"
+    made = onnx_scatterx.optimize(model, target=target, rules=()).model
+    kinds = [node.op_type for node in made.graph.node]
+    assert kinds.count("Squeeze") == squeezes
+    assert "Unsqueeze" in kinds
+    rng = np.random.default_rng(0)
+    for n, m in ((2, 5), (1, 1), (0, 3), (3, 0)):
+        shapes = {"m": (n, 1, 1, m, 1), "x": (n, 1, 4, m, 3), "u": (m, 3)}
+        drawn = {k: rng.standard_normal(s).astype(np.float32) for k, s in shapes.items()}
+        assert_same(model, made, [{**drawn, "m": drawn["m"] > 0}])

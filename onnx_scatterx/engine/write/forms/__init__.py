@@ -181,7 +181,7 @@ FORMS: dict[str, Forms] = {
         3, masks.chosen, movement.expanded_where, last=[extremes.on_numbers, numbers.where_numbers]
     ),
 }
-_FIRST: tuple[Form, ...] = (folded, merged.merged, written)
+_FIRST: tuple[Form, ...] = (folded, merged.merged, merged.without_ones, written)
 _HAVE_FORMS = {
     op_type: onnx.defs.get_schema(op_type).min_input
     for op_type in {*FORMS, *those(lambda row: row.widens), *merged.MERGES, *merged.RESHAPES}

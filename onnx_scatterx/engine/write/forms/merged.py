@@ -6,7 +6,10 @@
 Concat, Einsum, Expand, Gather, MatMul, Tile, element-wise operators, extremes, and norms and
 Softmax of the last axis, too. A Reshape of a Reshape is one Reshape, so a tensor of many dims is
 not needed if only such nodes read it. Holds if the sizes are known numbers. A Transpose of too many
-axes that move apart is written in steps (``steps``).
+axes that move apart is written in steps (``steps``). If sizes are not known, element-wise nodes
+lose axes of one element:
+
+    Where(m[a, 1, b], x, u)   =   Unsqueeze(Where(Squeeze(m), Squeeze(x), Squeeze(u)))
 """
 
 from __future__ import annotations
@@ -83,6 +86,25 @@ def merged(request: Request, *, through: bool = False) -> ir.Value:
     inputs = list(map(shaped, request.inputs, form.shapes))
     moved = w.spelled_node(request.op, [*inputs, *form.others], request.dtype, **form.attributes)
     return request.reshape(moved, result)
+
+
+def without_ones(request: Request) -> ir.Value:
+    """Leave axes of one element out of an element-wise node of sizes that are not all known."""
+    require(MERGES.get(request.op) is _elementwise, request.result.static_shape is None)
+    w, dims, dtype = request.writer, required(request.result.shape), required(request.dtype)
+    alone = [d - len(dims) for d, size in enumerate(dims) if size.constant == 1]
+    most = request.most_dims
+    require(most < len(dims) <= most + len(alone), _is_alike(request))
+    left_out = alone[: len(dims) - int(most)]
+
+    def narrow(i: int, x: ir.Value | None) -> ir.Value:
+        rank, value = required(request.known_of(i).rank), required(x)
+        axes = [d + rank for d in left_out if d + rank >= 0]
+        return w.axes("Squeeze", value, required(w.dtype_of(value)), axes)
+
+    inputs = [narrow(i, x) for i, x in enumerate(request.inputs)]
+    y = w.spelled_node(request.op, inputs, dtype, **request.attributes)
+    return w.axes("Unsqueeze", y, dtype, [d + len(dims) for d in left_out])
 
 
 def _rank(request: Request, x: ir.Value) -> int:
@@ -180,15 +202,20 @@ def _elementwise(request: Request, _: tuple[int, ...]) -> _Merged:
 
     If no input is broadcast, every element stays at its place in memory.
     """
-    result, kind = request.sizes, required(request.use.dtype)
+    result = request.sizes
     count = range(len(request.inputs))
     own = [(*(1,) * (len(result) - len(request.shape(i))), *request.shape(i)) for i in count]
-    require(set(own) == {result} or _kind_of(kind) in OPERATORS[request.op].alike)
+    require(set(own) == {result} or _is_alike(request))
     axes = [d for d, n in enumerate(result) if n != 1]
     runs = [[d] for d in axes] or [[0]]
     if len(axes) > request.most_dims:
         runs = [list(run) for _, run in groupby(axes, lambda d: [shape[d] == 1 for shape in own])]
     return _Merged([_sizes(shape, runs) for shape in own], attributes=request.attributes)
+
+
+def _is_alike(request: Request) -> bool:
+    """Return whether an element has the same bits wherever it stands."""
+    return _kind_of(required(request.use.dtype)) in OPERATORS[request.op].alike
 
 
 def _last_axis(request: Request, shape: tuple[int, ...]) -> _Merged:
