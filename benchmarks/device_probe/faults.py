@@ -82,6 +82,11 @@ _SMALL = {
     "stored_constants": """(float[2, 3] x) => (int64[2, 3] y) {
             c = Constant <value_float = 8.0> ()  a = Mul (x, c)  b = Cast <to = 7> (a)
             k = Constant <value_int = 8> ()  y = Add (b, k) }""",
+    "turned_rotation": """(float[1, 2, 4, 8] x, float[1, 1, 4, 8] c, float[1, 1, 4, 8] s)
+            => (float[1, 2, 4, 8] y)
+        <int64[1] zero = {0}, int64[1] four = {4}, int64[1] end = {8}, int64[1] last = {3}> {
+            l = Slice (x, zero, four, last)  h = Slice (x, four, end, last)  n = Neg (h)
+            t = Concat <axis = 3> (n, l)  a = Mul (x, c)  b = Mul (t, s)  y = Add (a, b) }""",
     "weight_behind_norm": """(float[1, 2, 4] x) => (float[1, 2, 4] y)
         <float[4] w = {1, 2, 3, 4}, float two = {2}, float low = {0.001}, int64[1] last = {-1}> {
             p = Pow (x, two)  m = ReduceMean (p, last)  a = Add (m, low)  s = Sqrt (a)

@@ -17,6 +17,7 @@ FORMS = {
     "scale_as_vector": "the scale in front of a Softmax of another axis than the last as a vector",
     "slice_before_reshape": "Slices in front of a Reshape of a Conv, not behind it",
     "stored_constants": "an initializer for a Constant of integers, or in a product that is cast",
+    "turned_rotation": "the products of a rotary embedding in another order",
     "weight_behind_norm": "the weight of a norm as the second factor, any other factor hidden",
 }
 """The forms that avoid a fault, and what they write: the same numbers."""

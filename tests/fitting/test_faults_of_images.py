@@ -120,6 +120,28 @@ def test_constants_that_are_nodes(text: str, left: int) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "turned"),
+    [
+        ("t = Concat <axis = 1> (n, l)  a = Mul (x, c)  b = Mul (t, s)  y = Add (a, b)", True),
+        ("t = Concat <axis = 1> (n, l)  a = Mul (c, x)  b = Mul (s, t)  y = Add (a, b)", True),
+        ("t = Concat <axis = 1> (n, l)  a = Mul (x, c)  b = Mul (t, s)  y = Add (b, a)", False),
+        ("t = Concat <axis = 1> (l, n)  a = Mul (x, c)  b = Mul (t, s)  y = Add (a, b)", False),
+        ("t = Concat <axis = 1> (n, l)  b = Mul (t, s)  y = Add (x, b)", False),
+    ],
+)
+def test_rotary_embeddings(text: str, turned: bool) -> None:
+    model = parse(f"""g (float[3, 4] x, float[3, 4] c, float[3, 4] s) => (float[3, 4] y) {{
+        l = Slice (x, [0], [2], [1])  h = Slice (x, [2], [4], [1])  n = Neg (h)  {text} }}""")
+    names = list(model.graph.node[-1].input)
+    result, _ = written(model, "turned_rotation")
+    (last,) = (node for node in nodes(result) if node.op_type == "Add")
+    assert (list(last.input) == names[::-1]) == turned
+    rng = np.random.default_rng(0)
+    feed = {name: rng.standard_normal((3, 4)).astype(np.float32) for name in "xcs"}
+    assert_same(model, result, [feed, feed | {"x": np.full((3, 4), np.nan, np.float32)}])
+
+
+@pytest.mark.parametrize(
     ("first", "second", "third", "left"),
     [
         ("u0", "u1", "u2", 0),  # two names of one size: all that no input declares are forgotten

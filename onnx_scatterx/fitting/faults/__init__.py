@@ -19,6 +19,7 @@ from onnx_scatterx.fitting.faults import (
     masks,
     names,
     norms,
+    rotations,
 )
 from onnx_scatterx.fitting.faults.candidate import Candidate as Candidate
 
@@ -32,6 +33,7 @@ FORMS: Mapping[str, Callable[[Candidate], bool]] = {
     "scale_as_vector": attentions.scale_as_vector,
     "images_as_channels": convs.images_as_channels,
     "norm_of_images": images.norm_of_images,
+    "turned_rotation": rotations.turned_rotation,
     "stored_constants": constants.stored_constants,
     "few_channels": convs.few_channels,
     "forget_names": names.forget_names,
