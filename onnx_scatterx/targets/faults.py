@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 FORMS = {
     "few_channels": "parts of a depthwise Conv of 3 x 3 elements with steps of 4",
-    "forget_names": "no names of sizes inside of the model that contradict each other",
+    "forget_names": "no names of sizes inside of the model",
     "images_as_channels": "images as channels in a depthwise Conv, if a Reshape makes them",
     "norm_of_images": "norms of images as one image, or as Mul and Add, if a Reshape makes them",
     "many_scales": "many equal numbers in place of one that scales an attention",
