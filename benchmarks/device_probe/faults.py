@@ -55,6 +55,8 @@ _SMALL = {
          float[8] a = {1, 2, 3, 4, 5, 6, 7, 8}, float[8] b = {8, 7, 6, 5, 4, 3, 2, 1}> {
             w = Expand (c, k)  m = MatMul (x, w)  r = Reshape (m, s)
             n = BatchNormalization (r, a, b, b, a)  y = Reshape (n, t) }""",
+    "no_idle_output": """(float[2, 3] x) => (float[2, 3] y) <int64[2] s = {2, 3}> {
+            a = Relu (x)  y = Reshape (a, s) }""",
     "relu_of_one_query": """(float[1, 9, 8] x) => (float[1, 1, 8] y)
         <float[1] c = {0.3}, int64[2] k = {8, 8}, int64[1] zero = {0}, int64[1] one = {1},
          float[8] b = {1, 2, 3, 4, 5, 6, 7, 8}, int64[4] s = {1, 1, 2, 4}, int64[3] u = {1, 1, 8},

@@ -9,6 +9,7 @@ FORMS = {
     "forget_names": "no names of sizes inside of the model",
     "images_as_channels": "images as channels in a depthwise Conv, if a Reshape makes them",
     "norm_of_images": "norms of images as one image, or as Mul and Add, if a Reshape makes them",
+    "no_idle_output": "no Reshape that changes no shape as an output of the model",
     "many_scales": "many equal numbers in place of one that scales an attention",
     "elements_of_gathers": "GatherElements in place of all Gathers of one tensor but one",
     "relu_behind_softmax": "a Relu behind the Softmax of some attentions",

@@ -150,3 +150,21 @@ def test_names_of_sizes() -> None:
     assert [(first.dim_param, second.dim_value) for first, second in dims] == [("", 4)] * len(dims)
     assert [d.dim_param for d in result.graph.output[0].type.tensor_type.shape.dim] == ["N", "B"]
     assert_same(model, result, [{"x": np.ones((3, 4), np.float32)}])
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("a = Relu (x)  y = Reshape (a, [2, 3])  z = Neg (a)", 0),
+        ("a = Relu (x)  y = Reshape (a, [3, 2])  z = Neg (a)", 1),
+        ("y = Reshape (x, [2, 3])  z = Neg (x)", 1),
+        ("z = Relu (x)  y = Reshape (z, [2, 3])", 1),
+        ("a = Relu (x)  b = Reshape (a, [2, 3])  y = Neg (b)  z = Neg (y)", 1),
+    ],
+)
+def test_outputs_of_an_idle_reshape(text: str, left: int) -> None:
+    model = parse(f"g (float[2, 3] x) => (float[A, B] y, float[2, 3] z) {{ {text} }}")
+    result, kinds = written(model, "no_idle_output")
+    assert kinds.count("Reshape") == left
+    assert [value.name for value in result.graph.output] == ["y", "z"]
+    assert_same(model, result, [{"x": np.array([[1, -2, 3], [0, np.nan, 5]], np.float32)}])

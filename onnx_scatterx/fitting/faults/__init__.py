@@ -19,6 +19,7 @@ from onnx_scatterx.fitting.faults import (
     masks,
     names,
     norms,
+    outputs,
     rotations,
 )
 from onnx_scatterx.fitting.faults.candidate import Candidate as Candidate
@@ -34,6 +35,7 @@ FORMS: Mapping[str, Callable[[Candidate], bool]] = {
     "images_as_channels": convs.images_as_channels,
     "norm_of_images": images.norm_of_images,
     "turned_rotation": rotations.turned_rotation,
+    "no_idle_output": outputs.no_idle_output,
     "stored_constants": constants.stored_constants,
     "few_channels": convs.few_channels,
     "forget_names": names.forget_names,
