@@ -57,6 +57,8 @@ _SMALL = {
          float[8] a = {1, 2, 3, 4, 5, 6, 7, 8}, float[8] b = {8, 7, 6, 5, 4, 3, 2, 1}> {
             w = Expand (c, k)  m = MatMul (x, w)  r = Reshape (m, s)
             n = BatchNormalization (r, a, b, b, a)  y = Reshape (n, t) }""",
+    "no_idle_output": """(float[2, 3] x) => (float[2, 3] y) <int64[2] s = {2, 3}> {
+            a = Relu (x)  y = Reshape (a, s) }""",
     "relu_of_one_query": """(float[1, 9, 8] x) => (float[1, 1, 8] y)
         <float[1] c = {0.3}, int64[2] k = {8, 8}, int64[1] zero = {0}, int64[1] one = {1},
          float[8] b = {1, 2, 3, 4, 5, 6, 7, 8}, int64[4] s = {1, 1, 2, 4}, int64[3] u = {1, 1, 8},
@@ -96,6 +98,11 @@ _SMALL = {
     "stored_constants": """(float[2, 3] x) => (int64[2, 3] y) {
             c = Constant <value_float = 8.0> ()  a = Mul (x, c)  b = Cast <to = 7> (a)
             k = Constant <value_int = 8> ()  y = Add (b, k) }""",
+    "turned_rotation": """(float[1, 2, 4, 8] x, float[1, 1, 4, 8] c, float[1, 1, 4, 8] s)
+            => (float[1, 2, 4, 8] y)
+        <int64[1] zero = {0}, int64[1] four = {4}, int64[1] end = {8}, int64[1] last = {3}> {
+            l = Slice (x, zero, four, last)  h = Slice (x, four, end, last)  n = Neg (h)
+            t = Concat <axis = 3> (n, l)  a = Mul (x, c)  b = Mul (t, s)  y = Add (a, b) }""",
     "weight_behind_norm": """(float[1, 2, 4] x) => (float[1, 2, 4] y)
         <float[4] w = {1, 2, 3, 4}, float two = {2}, float low = {0.001}, int64[1] last = {-1}> {
             p = Pow (x, two)  m = ReduceMean (p, last)  a = Add (m, low)  s = Sqrt (a)

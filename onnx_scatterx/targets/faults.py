@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 FORMS = {
     "few_channels": "parts of a depthwise Conv of 3 x 3 elements with steps of 4",
-    "forget_names": "no names of sizes inside of the model that contradict each other",
+    "forget_names": "no names of sizes inside of the model",
     "images_as_channels": "images as channels in a depthwise Conv, if a Reshape makes them",
     "norm_of_images": "norms of images as one image, or as Mul and Add, if a Reshape makes them",
+    "no_idle_output": "no Reshape that changes no shape as an output of the model",
     "many_scales": "many equal numbers in place of one that scales an attention",
     "elements_of_gathers": "GatherElements in place of all Gathers of one tensor but one",
     "relu_behind_softmax": "a Relu behind the Softmax of some attentions",
@@ -21,6 +22,7 @@ FORMS = {
     "slice_before_reshape": "Slices in front of a Reshape of a Conv, not behind it",
     "slices_without_steps": "two Slices that a Concat joins without steps of 1",
     "stored_constants": "an initializer for a Constant of integers, or in a product that is cast",
+    "turned_rotation": "the products of a rotary embedding in another order",
     "weight_behind_norm": "the weight of a norm as the second factor, any other factor hidden",
 }
 """The forms that avoid a fault, and what they write: the same numbers."""

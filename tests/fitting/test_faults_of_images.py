@@ -120,21 +120,51 @@ def test_constants_that_are_nodes(text: str, left: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "third", "left"),
+    ("text", "turned"),
     [
-        ("u0", "u1", "u2", 0),  # two names of one size: all that no input declares are forgotten
-        ("u0", "u0", "u2", 3),
-        ("N", "N", "u2", 3),
+        ("t = Concat <axis = 1> (n, l)  a = Mul (x, c)  b = Mul (t, s)  y = Add (a, b)", True),
+        ("t = Concat <axis = 1> (n, l)  a = Mul (c, x)  b = Mul (s, t)  y = Add (a, b)", True),
+        ("t = Concat <axis = 1> (n, l)  a = Mul (x, c)  b = Mul (t, s)  y = Add (b, a)", False),
+        ("t = Concat <axis = 1> (l, n)  a = Mul (x, c)  b = Mul (t, s)  y = Add (a, b)", False),
+        ("t = Concat <axis = 1> (n, l)  b = Mul (t, s)  y = Add (x, b)", False),
     ],
 )
-def test_names_of_sizes(first: str, second: str, third: str, left: int) -> None:
-    model = parse(f"""g (float[N, 4] x, float[M, 4] z) => (float[A, 8] y, float[B, 4] w)
-        <float[{first}, 4] a, float[{second}, 4] b, float[{third}, 4] c> {{
-        a = Neg (x)  b = Abs (x)  c = Neg (z)  y = Concat <axis = 1> (a, b)  w = Abs (c) }}""")
-    if first == "N":
-        model.graph.node[0].op_type = "Exp"
+def test_rotary_embeddings(text: str, turned: bool) -> None:
+    model = parse(f"""g (float[3, 4] x, float[3, 4] c, float[3, 4] s) => (float[3, 4] y) {{
+        l = Slice (x, [0], [2], [1])  h = Slice (x, [2], [4], [1])  n = Neg (h)  {text} }}""")
+    names = list(model.graph.node[-1].input)
+    result, _ = written(model, "turned_rotation")
+    (last,) = (node for node in nodes(result) if node.op_type == "Add")
+    assert (list(last.input) == names[::-1]) == turned
+    rng = np.random.default_rng(0)
+    feed = {name: rng.standard_normal((3, 4)).astype(np.float32) for name in "xcs"}
+    assert_same(model, result, [feed, feed | {"x": np.full((3, 4), np.nan, np.float32)}])
+
+
+def test_names_of_sizes() -> None:
+    """Those of inputs and outputs stay, and so do numbers."""
+    model = parse("""g (float[N, 4] x) => (float[N, B] y) <float[N, 4] a, float[u0, 4] b> {
+        a = Neg (x)  b = Abs (a)  y = Concat <axis = 1> (a, b) }""")
     result, _ = written(model, "forget_names")
-    dims = [v.type.tensor_type.shape.dim[0].dim_param for v in result.graph.value_info]
-    assert sum(name != "" for name in dims) == left
-    feed = {name: np.ones((n, 4), np.float32) for name, n in (("x", 3), ("z", 2))}
-    assert_same(model, result, [feed])
+    dims = [v.type.tensor_type.shape.dim for v in result.graph.value_info]
+    assert [(first.dim_param, second.dim_value) for first, second in dims] == [("", 4)] * len(dims)
+    assert [d.dim_param for d in result.graph.output[0].type.tensor_type.shape.dim] == ["N", "B"]
+    assert_same(model, result, [{"x": np.ones((3, 4), np.float32)}])
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("a = Relu (x)  y = Reshape (a, [2, 3])  z = Neg (a)", 0),
+        ("a = Relu (x)  y = Reshape (a, [3, 2])  z = Neg (a)", 1),
+        ("y = Reshape (x, [2, 3])  z = Neg (x)", 1),
+        ("z = Relu (x)  y = Reshape (z, [2, 3])", 1),
+        ("a = Relu (x)  b = Reshape (a, [2, 3])  y = Neg (b)  z = Neg (y)", 1),
+    ],
+)
+def test_outputs_of_an_idle_reshape(text: str, left: int) -> None:
+    model = parse(f"g (float[2, 3] x) => (float[A, B] y, float[2, 3] z) {{ {text} }}")
+    result, kinds = written(model, "no_idle_output")
+    assert kinds.count("Reshape") == left
+    assert [value.name for value in result.graph.output] == ["y", "z"]
+    assert_same(model, result, [{"x": np.array([[1, -2, 3], [0, np.nan, 5]], np.float32)}])

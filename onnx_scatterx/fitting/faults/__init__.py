@@ -19,7 +19,9 @@ from onnx_scatterx.fitting.faults import (
     masks,
     names,
     norms,
+    outputs,
     products,
+    rotations,
     scatters,
     sums,
 )
@@ -39,6 +41,8 @@ FORMS: Mapping[str, Callable[[Candidate], bool]] = {
     "scale_as_vector": attentions.scale_as_vector,
     "images_as_channels": convs.images_as_channels,
     "norm_of_images": images.norm_of_images,
+    "turned_rotation": rotations.turned_rotation,
+    "no_idle_output": outputs.no_idle_output,
     "stored_constants": constants.stored_constants,
     "few_channels": convs.few_channels,
     "forget_names": names.forget_names,

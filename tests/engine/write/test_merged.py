@@ -18,7 +18,7 @@ import onnx_scatterx
 from tests.helpers.drawing import Drawing, even
 from tests.helpers.examples import examples
 from tests.helpers.pair import assert_same
-from tests.helpers.support import parse
+from tests.helpers.support import parse, sample
 
 _LARGEST = 600  # elements of a tensor
 
@@ -298,3 +298,18 @@ def test_axes_of_one_element_among_symbols(text: str, squeezes: int) -> None:
         shapes = {"m": (n, 1, 1, m, 1), "x": (n, 1, 4, m, 3), "u": (m, 3)}
         drawn = {k: rng.standard_normal(s).astype(np.float32) for k, s in shapes.items()}
         assert_same(model, made, [{**drawn, "m": drawn["m"] > 0}])
+
+
+@pytest.mark.parametrize("cut", ["Slice (r, [1], [2], [2])", "Gather <axis = 2> (r, at)"])
+@pytest.mark.parametrize(("images", "dims"), [(1, 4), (2, 3)])
+def test_the_axis_of_one_image_stays_alone(cut: str, images: int, dims: int) -> None:
+    """A compiler that follows the images finds them there, if there is room for this axis."""
+    model = parse(f"""g (float[{images}, 8, 24] x) => (float[A, B, C, D, E] y)
+        <int64[1] at = {{1}}> {{
+            r = Reshape (x, [{images}, 8, 3, 2, 4])  c = {cut}  s = Squeeze (c, [2])
+            h = Neg (s)  y = Unsqueeze (h, [0]) }}""")
+    target = "standard, max_rank = 4, avoid = ['Neg']"
+    result = onnx_scatterx.optimize(model, target=target, passes=["WriteOtherForms"])
+    shapes = [numpy_helper.to_array(t) for t in result.model.graph.initializer if len(t.dims) == 1]
+    assert any(len(shape) == dims and shape.prod() == images * 192 for shape in shapes)
+    assert_same(model, result.model, [{"x": sample("float32", images, 8, 24)}])

@@ -126,6 +126,12 @@ def _apart(rank: int, alone: Iterable[int]) -> list[list[int]]:
     return [list(run) for _, run in groupby(range(rank), lambda d: d if d in names else -1)]
 
 
+def _images_apart(request: Request, shape: Sequence[int], runs: list[list[int]]) -> list[list[int]]:
+    """Leave a first axis of one image alone, if there is room: it stays the axis of images."""
+    (first, *rest), room = runs, len(runs) < request.most_dims
+    return [first[:1], first[1:], *rest] if room and len(first) > 1 and shape[0] == 1 else runs
+
+
 def _sizes(shape: Sequence[int], runs: Iterable[Sequence[int]]) -> list[int]:
     return [math.prod(shape[d] for d in run) for run in runs]
 
@@ -149,7 +155,7 @@ def _slice(request: Request, shape: tuple[int, ...]) -> _Merged:
     starts, count = request.inputs[1], request.shape(1)
     named = (request.numbers(3) if len(request.inputs) > 3 else None) or range(*count)
     axes = [d % len(shape) for d in named]
-    runs = _apart(len(shape), axes)
+    runs = _images_apart(request, shape, _apart(len(shape), axes))
     alone = request.writer.constant([runs.index([d]) for d in axes])
     return _Merged([_sizes(shape, runs)], [starts, request.inputs[2], alone, *request.inputs[4:]])
 
@@ -166,7 +172,7 @@ def _gather(request: Request, shape: tuple[int, ...]) -> _Merged:
     dtype, at = required(request.known_of(1).dtype), request.input(1)
     if len(indices) != 1:
         at = w.node("Reshape", [at, w.constant([math.prod(indices)])], dtype)
-    runs = _apart(len(shape), [axis])
+    runs = _images_apart(request, shape, _apart(len(shape), [axis]))
     return _Merged([_sizes(shape, runs)], [at], {"axis": runs.index([axis])})
 
 
