@@ -19,6 +19,7 @@ ELSEWHERE = {
     "onnx_scatterx.engine.analysis.operators.contrib": "transfers of com.microsoft, as text",
     "onnx_scatterx.engine.device.costs": "kinds of work",
     "onnx_scatterx.fitting.faults.norms": "the nodes of a norm, upwards",
+    "onnx_scatterx.fitting.faults.sums": "sums and products of which a compiler merges the axes",
     "onnx_scatterx.fitting.runtime_fusions": "where a pattern of nodes begins",
     "onnx_scatterx.engine.spelling.changes": "what changed between operator sets",
 }
