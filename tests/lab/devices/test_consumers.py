@@ -271,3 +271,10 @@ def test_arrays_of_onnx_runtime_web_are_in_files(
     job = (tmp_path / "node.json").read_text()
     assert '"path": "model.data"' in job
     assert '{"name": "x", "type": "int64", "dims": [2, 1]}' in job
+
+
+def test_rknn_gets_the_inputs_that_a_node_reads(tmp_path: Path) -> None:
+    """Its compiler removes the others, and takes the arrays in their order."""
+    model = parse("g (float[2] x, float[2] unread, float[2] z) => (float[2] y) { y = Add (x, z) }")
+    onnx.save(model, tmp_path / "model.onnx")
+    assert rknn._read(tmp_path / "model.onnx") == {"x", "z", "y"}
