@@ -49,6 +49,15 @@ def test_what_lints_and_types_is_pinned() -> None:
     assert hooks.count("- repo: ") == hooks.count("- repo: local")
 
 
+def test_models_lie_in_their_folders() -> None:
+    """None was left by somebody who tried one."""
+    listed = subprocess.run(
+        ["git", "ls-files", "*.onnx", "*.npz"], cwd=ROOT, capture_output=True, text=True
+    )
+    tops = {line.partition("/")[0] for line in listed.stdout.splitlines()}
+    assert tops <= {"models", "tests"}
+
+
 def test_the_rules_are_a_folder_of_the_package() -> None:
     link = ROOT / "onnx_scatterx" / "rewrites"
     assert link.is_dir()
