@@ -57,7 +57,9 @@ def check_texts(proto: onnx.ModelProto, what: str) -> None:
     """
     called = _called_equations(proto)
     for attribute, holder, node in _texts(proto):
-        is_call = node is not None and (node.domain != "" or node.op_type == "Constant")
+        is_call = node is not None and (
+            node.domain not in ("", "ai.onnx") or node.op_type == "Constant"
+        )
         try:
             text = attribute.s.decode()
         except UnicodeDecodeError as error:

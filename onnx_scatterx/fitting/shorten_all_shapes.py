@@ -35,9 +35,7 @@ def shorten_all_shapes(job: Job) -> bool:
         with budget().share(1 / 4):
             known = job.analyses.promised.current()
             for context in list(job.contexts(known)):
-                while (made := shorten_shapes(context, bool)) is not None:
-                    job.analyses.note(made)
-                    modified = True
+                modified |= shorten_shapes(job, context, bool)
     except LimitError:
         pass  # the other shapes are kept
     return modified

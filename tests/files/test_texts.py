@@ -60,7 +60,11 @@ CUSTOM = """<ir_version: 8, opset_import: ["" : 18, "own" : 1]>
         z = own.read <equation = "{}"> (x) }}"""
 
 
-@pytest.mark.parametrize("text", [EINSUM, CALLED])
+NAMED = """<ir_version: 8, opset_import: ["" : 18]>
+    g (float[2, 3] x) => (float[A] y) {{ y = ai.onnx.Einsum <equation = "{}"> (x) }}"""
+
+
+@pytest.mark.parametrize("text", [EINSUM, CALLED, NAMED])
 @pytest.mark.parametrize("equation", ["...i...->i", "i.j->i", "....j->j", "......->", "..ij->i"])
 def test_dots_on_which_shape_inference_does_not_end(text: str, equation: str) -> None:
     with pytest.raises(ModelError, match="an operand has more than one ellipsis, or other dots"):

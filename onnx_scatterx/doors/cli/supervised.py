@@ -2,8 +2,8 @@
 
 The parsers and the shape inference of onnx are C++: some models crash them, and with them the whole
 process. The system, too, ends a process if memory is short. The process that the user started only
-waits, passes signals on, and prints the error. Signals reach no Python code while C++ code runs, so
-a process that has not ended some time after a signal told it to is killed.
+waits, passes signals on, and prints the error. While C++ code runs, no signal reaches Python. So
+the other process is killed if it still runs half a minute after the signal.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from onnx_scatterx.processes import end_soon
 _CRASHES = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGTRAP", "SIGSYS")
 _PASSED_ON = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGCONT")
 _ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
-_PATIENCE = 10.0  # seconds after a signal until the process is killed
+_PATIENCE = 30.0  # seconds after a signal until the process is killed
 
 
 def run(argv: Sequence[str] | None = None) -> int:

@@ -16,8 +16,8 @@ class Violation:
 
     A node without a name is named by its first output. ``op`` of an input is "input", of an output
     "output", of the model itself "model". ``on_host`` says that the target takes the node, and runs
-    it on its host, and ``slow`` that it runs the node slowly. ``lacked`` is the operator of the
-    node, as a profile names it, if the target has no use of this operator.
+    it on its host, and ``slow`` that it runs the node slowly. ``lacked`` is the operator, as
+    a profile names it, if the target takes no node of this operator.
     """
 
     node: str

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget import LimitError
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.shortened_shapes import shorten_shapes
 from onnx_scatterx.engine.passes.step import Pass
@@ -40,14 +39,7 @@ def _in_graph(job: Job, context: GraphContext, indices: set[ir.Node]) -> bool:
     def is_wanted(behind: set[ir.Node]) -> bool:
         return not indices.isdisjoint(behind) or any(_counts(node, context) for node in behind)
 
-    modified = False
-    try:
-        while (made := shorten_shapes(context, is_wanted)) is not None:
-            job.analyses.note(made)
-            modified = True
-    except LimitError:
-        pass  # the other shapes are kept
-    return modified
+    return shorten_shapes(job, context, is_wanted)
 
 
 def _counts(node: ir.Node, task: GraphContext) -> bool:

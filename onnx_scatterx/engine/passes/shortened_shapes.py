@@ -1,7 +1,9 @@
 """Computed shapes are computed from sizes, if that takes fewer nodes than are removed with them.
 
-before   Reshape(u, Concat(Shape(Range(...) + Range(...) + ...), Slice(Shape(x), ...)))
-after    Reshape(u, Shape(x))
+The shape is known in terms of sizes, which other tensors may have:
+
+    before   Reshape(u, Concat(Shape(Range(...) + Range(...) + ...), Slice(Shape(x), ...)))
+    after    Reshape(u, Shape(x))
 """
 
 from __future__ import annotations
@@ -12,8 +14,9 @@ from functools import partial
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.budget import own_budget
+from onnx_scatterx.engine.budget import LimitError, own_budget
 from onnx_scatterx.engine.passes.integers_behind import integers_behind
+from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.plan import REPLACES, GraphContext
 from onnx_scatterx.engine.terms import Term
 from onnx_scatterx.engine.write import Numbers
@@ -32,17 +35,27 @@ class _Shape:
     dims: Sequence[Term]
 
 
-def shorten_shapes(
+def shorten_shapes(job: Job, task: GraphContext, is_wanted: Callable[[set[ir.Node]], bool]) -> bool:
+    """Rewrite computed shapes of a graph, where that takes fewer nodes; return whether it does.
+
+    ``is_wanted`` tells by the nodes that compute a shape whether it is looked at. If the budget
+    does not suffice, the other shapes are kept.
+    """
+    modified = False
+    try:
+        # Written shapes may leave others that now cost more than they need.
+        while (made := _shortened(task, is_wanted)) is not None:
+            job.analyses.note(made)
+            modified = True
+    except LimitError:
+        pass
+    return modified
+
+
+def _shortened(
     task: GraphContext, is_wanted: Callable[[set[ir.Node]], bool]
 ) -> list[ir.Node] | None:
-    """Rewrite computed shapes of a graph, if that takes fewer nodes.
-
-    ``is_wanted`` tells by the nodes that compute a shape whether it is looked at. Returns the new
-    nodes, or None if nothing changes: written shapes may leave others that now cost more than they
-    need, so ask until then.
-
-    Raises LimitError if the budget does not suffice; the shapes are kept.
-    """
+    """Rewrite shapes once; return the new nodes, or None if nothing changes."""
     shapes = [s for s in _shapes(task) if is_wanted(integers_behind([s.value], task))]
     while shapes:
         removable = _removable(task.graph, shapes)

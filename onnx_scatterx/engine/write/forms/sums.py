@@ -1,4 +1,4 @@
-"""Sums, means and norms otherwise, if all sizes are known numbers, none of which is 0.
+"""Other forms of sums, means and norms. All sizes must be known, and none may be 0.
 
     ReduceSum(x[a, b, c], [1, 2])   =   Einsum("abc->a")(x)
     ReduceMean(x[a, b, c], [2])     =   Einsum("abc->ab")(x) / c

@@ -144,7 +144,7 @@ def _axis(node: ir.Node, view: _View) -> int:
 
 
 def _joined(shape: Sequence[int], view: _View) -> list[int]:
-    """Return a shape in which those axes are one of which an axis of a view has elements."""
+    """Return a shape in which all axes that one axis of a view covers are one axis."""
     sizes = [*shape]
     for number, stride in zip(view.sizes, view.strides, strict=True):
         while number != 1:
