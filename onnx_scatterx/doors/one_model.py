@@ -77,7 +77,7 @@ def made(
     with Inquiry.about(model, settings, observer) as asked:
         left_out = leave_out(asked)
         if writes:
-            new, report, records, path, _ = asked.optimized(keeps=command is not None)
+            new, report, records, path, *_ = asked.optimized(keeps=command is not None)
         else:
             (report, records), new, path = asked.inspected, None, None
         report = settled(report, details=details)

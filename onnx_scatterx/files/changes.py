@@ -5,7 +5,7 @@ What onnx_ir writes of them is compared. Other parts are not written.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Set
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence, Set
 from itertools import chain
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -21,13 +21,15 @@ from onnx_scatterx.processes import quiet
 class Changes(NamedTuple):
     """The keys of what changed, is new or gone: nodes of the main graph, initializers, functions.
 
-    The nodes that are ``gone`` are not in ``nodes``.
+    The nodes that are ``gone`` are not in ``nodes``. If no ``edges`` of the main graph changed,
+    only those inputs and outputs are written that are also of another part that is written.
     """
 
     nodes: Set[NodeKey]
     gone: Set[NodeKey]
     initializers: Set[str]
     functions: Set[ir.OperatorIdentifier]
+    edges: bool = True
 
     @classmethod
     def between(cls, before: Snapshot, after: Snapshot) -> Changes | None:
@@ -45,6 +47,7 @@ class Changes(NamedTuple):
             gone,
             _differing(before.initializers, after.initializers),
             _differing(before.functions, after.functions),
+            before.edges != after.edges,
         )
         same = before.head == after.head and before.order == after.order
         return None if same and not any(changes) else changes
@@ -61,10 +64,18 @@ class Changes(NamedTuple):
         As onnx_ir does, the type of each initializer is declared if a declaration changes.
         ``order`` has the keys of the model's nodes.
         """
-        after = weights.written(self._of_model(model, order))
-        computed = {name for node in after.graph.node for name in node.output}
+        made = [node for node, key in zip(model.graph, order, strict=True) if key in self.nodes]
+        computed = {value.name or "" for node in made for value in node.outputs}
         keyed = [(key_of_message(node), node) for node in message.graph.node]
-        before = weights.written(self._of_message(message, keyed, computed, weights))
+        old = [
+            node
+            for key, node in keyed
+            if key in self.nodes or (key in self.gone and not computed.isdisjoint(node.output))
+        ]
+        named = {*self.initializers, *(name for node in old for name in node.output)}
+        edges = None if self.edges else named | computed
+        after = weights.written(self._of_model(model, made, edges))
+        before = weights.written(self._of_message(message, old, named, edges, weights))
         lost = {name for key, node in keyed if key in self.gone for name in node.output}
         lost -= computed.union(value.name for value in message.graph.output)
         told = {info.name for info in message.graph.value_info}
@@ -74,15 +85,24 @@ class Changes(NamedTuple):
             _declare_initializers(model.graph, after.graph, told)
         return before, after
 
-    def _of_model(self, model: ir.Model, order: Iterable[NodeKey]) -> ir.Model:
-        """Return the part of a changed model that is new or changed; it has the model's nodes."""
+    def _of_model(
+        self, model: ir.Model, nodes: Iterable[ir.Node], edges: Set[str] | None
+    ) -> ir.Model:
+        """Return the part of a changed model that is new or changed; it has the model's ``nodes``.
+
+        Of the inputs and outputs it has all, or those whose names are ``edges``.
+        """
         graph = model.graph
         sparse = graph.meta.get(SPARSE, {})
         initializers = graph.initializers.items()
+        inputs, outputs = (
+            [v for v in values if edges is None or v.name in edges]
+            for values in (graph.inputs, graph.outputs)
+        )
         view = ir.GraphView(
-            graph.inputs,
-            graph.outputs,
-            nodes=(n for n, key in zip(graph, order, strict=True) if key in self.nodes),
+            inputs,
+            outputs,
+            nodes=nodes,
             initializers=[v for k, v in initializers if k in self.initializers or k in sparse],
             doc_string=graph.doc_string,
             opset_imports=graph.opset_imports,
@@ -106,28 +126,28 @@ class Changes(NamedTuple):
     def _of_message(
         self,
         message: onnx.ModelProto,
-        keyed: Iterable[tuple[NodeKey, onnx.NodeProto]],
-        computed: Set[str],
+        nodes: Sequence[onnx.NodeProto],
+        named: Set[str],
+        edges: Set[str] | None,
         weights: Weights,
     ) -> ir.Model:
         """Return the part of a message that was changed, as onnx_ir reads it.
 
-        Its nodes come with their keys. Of those that are gone, it has those with an output that is
-        still ``computed``.
+        It has these nodes, the types of values with these names, and the inputs and outputs whose
+        names are ``edges``, or all.
         """
         part = onnx.ModelProto()
         _copy(message, part, {"graph", "functions", "training_info"})
-        _copy(message.graph, part.graph, {"node", "initializer", "value_info"})
-        nodes = [
-            node
-            for key, node in keyed
-            if key in self.nodes or (key in self.gone and not computed.isdisjoint(node.output))
-        ]
+        _copy(message.graph, part.graph, {"node", "initializer", "value_info", "input", "output"})
+        for kept, values in (
+            (part.graph.input, message.graph.input),
+            (part.graph.output, message.graph.output),
+        ):
+            kept.extend(value for value in values if edges is None or value.name in edges)
         functions = [f for f in message.functions if _identifier(f) in self.functions]
         part.graph.node.extend(nodes)
         part.functions.extend(functions)
         prefixes = tuple(f"{f.domain}::{f.name}/" for f in functions)  # the names in IR version 9
-        named = {*self.initializers, *(name for node in nodes for name in node.output)}
         part.graph.value_info.extend(
             info
             for info in message.graph.value_info

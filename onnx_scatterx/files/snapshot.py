@@ -26,7 +26,8 @@ _State: TypeAlias = tuple[Any, ...]
 class Snapshot:
     """The states of a model's parts.
 
-    ``head`` is the state of what is neither in a node nor an initializer nor in a function.
+    ``head`` is the state of what is neither in a node nor an initializer nor in a function, and
+    ``edges`` the part of it that says what the main graph reads and returns.
     ``order`` has the keys of the main graph's nodes; the state of a key that two nodes share is not
     known (None). ``weights`` are the initializers of all graphs, and the large tensors of
     attributes, as far as they were read from a message.
@@ -43,10 +44,11 @@ class Snapshot:
     def __init__(self, model: ir.Model) -> None:
         self.weights: dict[int, onnx.TensorProto] = {}
         self.ir_version = model.ir_version
+        self.edges = self._edges(model.graph)
         self.head = (
             *(model.producer_name, model.producer_version, model.domain, model.model_version),
             *(model.doc_string, dict(model.metadata_props), dict(model.opset_imports)),
-            *(model.device_configurations, self._edges(model.graph)),
+            *(model.device_configurations, self.edges),
         )
         self.initializers = self._initializers(model.graph)
         outside = len(self.weights)

@@ -3,8 +3,9 @@
 import functools
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from operator import attrgetter
+from typing import Any, TypeAlias
 
 import onnx
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
@@ -27,20 +28,38 @@ def check_strings(proto: onnx.ModelProto, what: str) -> None:
     waiting: dict[Descriptor, list[Message]] = {proto.DESCRIPTOR: [proto]}
     while waiting:
         kind, messages = waiting.popitem()
-        for field in kind.fields:
-            name, several = field.name, is_repeated(field)
-            if field.type == field.TYPE_STRING:
-                values = map(attrgetter(name), messages)
-                texts = [*itertools.chain.from_iterable(values)] if several else [*values]
-                if bytes in {*map(type, texts)}:
-                    text = next(text for text in texts if isinstance(text, bytes))
-                    why = f"a text is not UTF-8: {kind.name}.{name} is {text!r}"
-                    raise ModelError(f"{what}: {why}")
-            elif field.message_type is not None:
-                below = messages if several else [m for m in messages if m.HasField(name)]
-                held = map(attrgetter(name), below)
-                if parts := [*itertools.chain.from_iterable(held)] if several else [*held]:
-                    waiting.setdefault(field.message_type, []).extend(parts)
+        for name, held, several in _texts_of(kind):
+            values = map(held, messages)
+            texts = [*itertools.chain.from_iterable(values)] if several else [*values]
+            if bytes in {*map(type, texts)}:
+                text = next(text for text in texts if isinstance(text, bytes))
+                why = f"a text is not UTF-8: {kind.name}.{name} is {text!r}"
+                raise ModelError(f"{what}: {why}")
+        for name, held, several, inner in _messages_of(kind):
+            below = messages if several else [m for m in messages if m.HasField(name)]
+            values = map(held, below)
+            if parts := [*itertools.chain.from_iterable(values)] if several else [*values]:
+                waiting.setdefault(inner, []).extend(parts)
+
+
+_Get: TypeAlias = Callable[[Message], Any]
+
+
+@functools.cache
+def _texts_of(kind: Descriptor) -> list[tuple[str, _Get, bool]]:
+    """Return the texts of a kind of messages: the name, what gets it, and whether it is a list."""
+    texts = [field for field in kind.fields if field.type == field.TYPE_STRING]
+    return [(field.name, attrgetter(field.name), is_repeated(field)) for field in texts]
+
+
+@functools.cache
+def _messages_of(kind: Descriptor) -> list[tuple[str, _Get, bool, Descriptor]]:
+    """Return the inner messages of a kind of messages in the same way, each with its kind."""
+    return [
+        (field.name, attrgetter(field.name), is_repeated(field), field.message_type)
+        for field in kind.fields
+        if field.message_type is not None
+    ]
 
 
 @functools.cache

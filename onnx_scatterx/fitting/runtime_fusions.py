@@ -114,8 +114,9 @@ def fusions(held: Inventory) -> list[Fusion]:
     parts: list[ir.Graph | ir.Function] = [model.graph, *model.functions.values()]
     for part in parts if first else ():
         inputs = frozenset(part.inputs if isinstance(part, ir.Function) else ())
-        graphs = {graph: held.graphs[graph] for graph in all_graphs(part)}
-        nodes = [node for own in graphs.values() for node in own if node in first]
+        own = all_graphs(part) if model.functions else held.graphs
+        graphs = {graph: held.graphs[graph] for graph in own}
+        nodes = [node for each in graphs.values() for node in each if node in first]
         found += _Matcher(RuntimeGraph([*graphs], overridden, inputs)).found(nodes)
     return found
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import onnx_ir as ir
 
@@ -60,8 +61,6 @@ def records_of(job: Job) -> tuple[NodeRecord, ...]:
     if not job.outcomes:
         return ()  # a model in which nothing was to be done need not be read
     made, knowledge = [], job.analyses.full.knowledge
-    promises = tuple(map(str, job.assumed))
-    different = {clause.name for clause in job.assumed if clause.condition in _DIFFERENT}
     for outcome in job.outcomes:
         where, scope = _graph_name(outcome, knowledge), knowledge.scopes[outcome.graph]
         accesses: list[tuple[ir.Node, Access | Refusal | None]] = [
@@ -71,12 +70,10 @@ def records_of(job: Job) -> tuple[NodeRecord, ...]:
         for node, access in accesses:
             in_theory = InTheory(access) if isinstance(access, Access) else None
             called = job.called[node]
-            make = partial(_entry, node, outcome, where, called, knowledge, different)
+            make = partial(_entry, node, outcome, where, called, knowledge, job.assumed)
             entry = within_limits(partial(make, in_theory))
             if entry is None:
                 in_theory, entry = None, make(None)
-            if entry.action is not Action.KEPT:
-                entry = replace(entry, facts=(*entry.facts, *promises))
             work = outcome.of(node).work if entry.rules else None
             doubted = knowledge.suspected
             made.append(NodeRecord(node, entry, in_theory, called, scope, doubted, work))
@@ -101,9 +98,13 @@ def told_records(job: Job, records: Sequence[NodeRecord]) -> tuple[NodeRecord, .
 
 
 def report_of(
-    job: Job, records: Sequence[NodeRecord], before: Counter[str], after: Counter[str]
+    job: Job,
+    records: Sequence[NodeRecord],
+    before: Counter[str],
+    after: Counter[str],
+    **more: Any,
 ) -> Report:
-    """Return the report on a job, without what only the settings say.
+    """Return the report on a job; ``more`` are fields of which the job knows nothing.
 
     If a pass changed the model, the result holds under all promises.
     """
@@ -134,6 +135,7 @@ def report_of(
         needs_runtime=needed(new) if job.fusions is not None else None,
         modified=job.modified,
         cache_pairs=tuple(caches_of(job.model.graph).items()),
+        **more,
     )
 
 
@@ -150,7 +152,7 @@ def _entry(
     where: str,
     called: NodeNames,
     knowledge: Knowledge,
-    different: Collection[str],
+    assumed: Sequence[Clause],
     in_theory: InTheory | None,
 ) -> Entry:
     done = outcome.of(node)
@@ -170,33 +172,35 @@ def _entry(
     if in_theory is not None:
         text, is_abbreviated = abbreviated(in_theory, called.axes)
     is_written = action in (Action.REMOVED, Action.NATIVE)
-    kind = ScatterReport if is_scatter(node) else GatherReport
-    entry = kind(
-        node=called.name,
-        op=node.op_type,
-        graph=where,
-        footprint=text,
-        is_abbreviated=is_abbreviated,
-        axes=called.axes,
-        verdict="unknown" if in_theory is None else in_theory.verdict.sliceability.value,
-        action=action,
-        rules=tuple(sorted(r.name for r in rules)) if is_written else (),
-        written=done.operators if action is Action.REMOVED else (),
-        refusal=refusal,
-        selects_floats=done.selects_floats,
-        in_onnxruntime=_in_onnxruntime(node) if action is not Action.KEPT else (),
-        facts=() if in_theory is None else tuple(_assumptions(in_theory.access, knowledge)),
-    )
-    if not isinstance(entry, ScatterReport):
-        return entry
+    names = tuple(sorted(r.name for r in rules)) if is_written else ()
+    relied_on = [] if in_theory is None else _assumptions(in_theory.access, knowledge)
+    of_any: dict[str, Any] = {
+        "node": called.name,
+        "op": node.op_type,
+        "graph": where,
+        "footprint": text,
+        "is_abbreviated": is_abbreviated,
+        "axes": called.axes,
+        "verdict": "unknown" if in_theory is None else in_theory.verdict.sliceability.value,
+        "action": action,
+        "rules": names,
+        "written": done.operators if action is Action.REMOVED else (),
+        "refusal": refusal,
+        "selects_floats": done.selects_floats,
+        "in_onnxruntime": _in_onnxruntime(node) if action is not Action.KEPT else (),
+        "facts": (*relied_on, *(map(str, assumed) if action is not Action.KEPT else ())),
+    }
+    if not is_scatter(node):
+        return GatherReport(**of_any)
+    different = {clause.name for clause in assumed if clause.condition in _DIFFERENT}
     unique, duplicates = _collisions(node, in_theory, outcome, action, refusal, different)
-    return replace(
-        entry,
+    return ScatterReport(
+        **of_any,
         reduction=_reduction(node, in_theory),
         unique=unique,
         duplicates=duplicates,
-        work=work_text(done.work) if done.work is not None and entry.rules else "",
-        multiply_adds=_multiply_adds(done) if entry.rules else "",
+        work=work_text(done.work) if done.work is not None and names else "",
+        multiply_adds=_multiply_adds(done) if names else "",
         quantized=_quantized(node),
     )
 

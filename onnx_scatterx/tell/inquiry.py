@@ -128,7 +128,8 @@ class Inquiry:
             if opened.ours:  # the message is the result now
                 self._original = lambda: open_model(self.unopened).model
         report = replace(report, about=about)
-        return Optimized(made, report, records, opened.source.file, files_read())
+        one_file = self.settings.target.one_file
+        return Optimized(made, report, records, opened.source.file, files_read(), one_file)
 
     def named(self, node: str) -> tuple[NodeRecord, ...]:
         """Return the records of the scatters or gathers of a name; several graphs may use one name.
@@ -152,13 +153,17 @@ class Inquiry:
 
 
 class Optimized(NamedTuple):
-    """A new model of the kind that came in, its report and records, and what was read for it."""
+    """A new model of the kind that came in, its report and records, and what was read for it.
+
+    ``one_file`` says that the target reads no external data.
+    """
 
     model: Any
     report: Report
     records: tuple[NodeRecord, ...]
     source_path: Path | None
     read: Files
+    one_file: bool
 
 
 def optimized(model: AnyModel, observer: Observer = NOBODY, **options: Any) -> Optimized:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
-from dataclasses import replace
 
 import onnx_ir as ir
 
@@ -41,22 +41,26 @@ def optimize_ir(
         done = run(model, settings, observer, original)
         job = done.job
         records = with_details(told_records(job, records_of(job)), job.wiring)
-        report = report_of(job, records, done.before, done.after)
+        open_names = [n for _, names in open_sizes(model) for n in names]
+        static = settings.target.static_only
+        wanted = fix_template(model, equalities(job.assumed)) if static else ""
+        report = report_of(
+            job,
+            records,
+            done.before,
+            done.after,
+            fixed=tuple(done.fixed.symbols.items()),
+            to_fix=wanted,
+            places=places_of(model, open_names) if wanted else "",
+            planned=planned,
+        )
     told = {why for record in records for why in record.entry.in_onnxruntime}
     told |= {str(bit) for name, _, bit in OTHER_BITS if bit and getattr(job.lowered, name)}
     note_reasons(model.metadata_props, told)
-    open_names = [n for _, names in open_sizes(model) for n in names]
-    wanted = fix_template(model, equalities(job.assumed)) if settings.target.static_only else ""
-    report = replace(
-        report,
-        fixed=tuple(done.fixed.symbols.items()),
-        to_fix=wanted,
-        places=places_of(model, open_names) if wanted else "",
-        planned=planned,
-    )
-    for entry in report.entries:
-        LOG.debug("%s %s: %s", entry.op, visible(entry.node), visible(entry.done))
-    LOG.info("%s", report.summary())
+    if LOG.isEnabledFor(logging.INFO):
+        for entry in report.entries:
+            LOG.debug("%s %s: %s", entry.op, visible(entry.node), visible(entry.done))
+        LOG.info("%s", report.summary())
     return report, records
 
 

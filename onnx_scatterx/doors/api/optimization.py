@@ -159,8 +159,7 @@ def optimize(
     observer = Observer(on_progress, on_pass)
     checked_strict(strict)
     done = optimized(model, observer, **options)
-    one_file = Settings.of(**options).target.one_file
-    result = Result(done.model, done.report, done.source_path, done.read, None, one_file)
+    result = Result(done.model, done.report, done.source_path, done.read, None, done.one_file)
     if (checks := comparison(verify, options)) is not None:
         result = replace(result, verification=_verified(model, result, observer, checks))
     raise_unmet(result, strict)

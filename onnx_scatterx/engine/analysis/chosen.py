@@ -56,7 +56,7 @@ class ChosenElements:
 
         Without a node it is an input of the model. The facts learn what follows for sizes.
         """
-        if tensor.shape is None:
+        if not self._promised or tensor.shape is None:
             return tensor
         named = node is None or node.graph is self._graph
         promised = self._promised.get(value.name or "", ()) if named else ()

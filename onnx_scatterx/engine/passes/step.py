@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from enum import Enum
+from functools import cache
 from typing import NamedTuple
 
 from onnx_scatterx.engine.passes.job import Job
@@ -38,4 +39,9 @@ class Pass(NamedTuple):
     @property
     def name(self) -> str:
         """The name for ``--passes`` and ``--print-after``: of lower_scatters, LowerScatters."""
-        return self.run.__name__.title().replace("_", "")
+        return _named(self.run.__name__)
+
+
+@cache
+def _named(function: str) -> str:
+    return function.title().replace("_", "")

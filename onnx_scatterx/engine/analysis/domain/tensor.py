@@ -228,10 +228,11 @@ class TensorValue:
             return None
         if isinstance(self.content, np.ndarray) and self.content.dtype == object:
             return self.content
-        terms = np.empty(shape, dtype=object)
-        if isinstance(self.content, np.ndarray):
-            terms.ravel()[:] = [term(n) for n in self.content.ravel().tolist()]
+        terms, numbers = np.empty(shape, dtype=object), self.constant
+        if numbers is not None:
+            terms.ravel()[:] = [term(n) for n in numbers.ravel().tolist()]
             return terms
+        assert isinstance(self.content, Term)
         for index in np.ndindex(shape):
             terms[index] = self.content.at(dict(enumerate(index)))
         return terms
