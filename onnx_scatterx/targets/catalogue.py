@@ -28,7 +28,7 @@ _ORT_CPU = replace(
     description="ONNX Runtime on a CPU that was measured: whichever form takes less time",
     is_timed=True,
 )
-BASES = {t.name: t for t in (_SCATTERX, STANDARD, _ORT_CPU)}
+BASES = {t.name: replace(t, given_as=t.name) for t in (_SCATTERX, STANDARD, _ORT_CPU)}
 _VENDORS = {
     "coreml": "apple",
     "nnapi": "android",
@@ -80,7 +80,10 @@ def target_of(target: AnyTarget) -> Target:
         return target
     text = os.fspath(target)
     keys = "" if os.path.exists(text) else text.partition(",")[2].strip()
-    return replace(_named(text, (), Path()), given_as=text, keys=keys)
+    found = _named(text, (), Path())
+    if (found.given_as, found.keys) == (text, keys):
+        return found
+    return replace(found, given_as=text, keys=keys)
 
 
 def _named(name: str, extending: tuple[str, ...], folder: Path) -> Target:

@@ -22,7 +22,7 @@ from onnx_scatterx.engine.analysis import (
 )
 from onnx_scatterx.engine.budget import NARROW
 from onnx_scatterx.engine.lift.affine import AffineAxis, affine_along, modulus_of
-from onnx_scatterx.engine.terms import Facts, Lookup, Term, coord, element, term
+from onnx_scatterx.engine.terms import Facts, Lookup, Term, coord, element, results, term
 from onnx_scatterx.text import Reason, Refusal, RefusedError, attempt
 
 T = TypeVar("T")
@@ -102,9 +102,13 @@ class Access:
     def targets_in(self, shape: Shape) -> list[Term | None]:
         """Return T over the points of another shape with as many elements in their order.
 
-        A component is None if it is not known as a term.
+        A component is None if it is not known as a term. The same is asked before and after bounds
+        are learnt, which do not matter for it.
         """
-        return [_in_shape(t, self.shape, shape) for t in self.index_exprs]
+        known, key = results(), ("targets_in", self.index_exprs, self.shape, shape)
+        if key not in known:
+            known[key] = tuple(_in_shape(t, self.shape, shape) for t in self.index_exprs)
+        return list(known[key])
 
     def dims_read(self, parts: Sequence[Term], shape: Shape) -> list[int | None] | None:
         """Return the dim of I along each dim of a tensor whose elements at ``parts`` are read.

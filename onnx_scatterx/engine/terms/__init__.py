@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.engine.terms.facts import Facts as Facts
     from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols as fresh_symbols
     from onnx_scatterx.engine.terms.symbol_ids import keeps as keeps
+    from onnx_scatterx.engine.terms.symbol_ids import results as results
     from onnx_scatterx.engine.terms.symbols import Lookup as Lookup
     from onnx_scatterx.engine.terms.symbols import Symbol as Symbol
     from onnx_scatterx.engine.terms.symbols import as_numbers as as_numbers
@@ -58,7 +59,7 @@ else:
             "cases": "FloorDiv Indicator PositivePart equals maximum minimum step where",
             "constraints": "Elements",
             "facts": "Facts",
-            "symbol_ids": "fresh_symbols keeps",
+            "symbol_ids": "fresh_symbols keeps results",
             "symbols": "Lookup Symbol as_numbers coord element size",
             "tabulate": "fitted tabulated",
         },
