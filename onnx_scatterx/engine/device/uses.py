@@ -18,7 +18,7 @@ from onnx_scatterx.graphs import constant, is_scatterx_domain
 from onnx_scatterx.operators import OPERATORS
 from onnx_scatterx.targets import NO_LIMITS, OperatorLimits, Target
 
-_WHAT_IS_NEGATIVE = {"Mod": "of numbers", "Slice": "with steps"}
+_WHAT_IS_NEGATIVE = {"Mod": "of numbers", "Pad": "with pads", "Slice": "with steps"}
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Use:
 
     @property
     def may_be_negative(self) -> bool:
-        """Whether an index, a step or a dividend may be negative."""
+        """Whether an index, a step, a pad or a dividend may be negative."""
         return not self.of_any_sign and _may_be_negative(self)
 
     @property
