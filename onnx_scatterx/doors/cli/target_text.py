@@ -14,7 +14,7 @@ _NOT = {
     "broadcast": "only operands of one shape",
     "steps": "only step 1",
     "computed": "only constant shapes and bounds",
-    "negative": "only indices, steps or dividends that are not negative",
+    "negative": "only indices, steps, pads or dividends that are not negative",
     "constant": "only at indices that are not constants",
     "axes_input": "only axes as an attribute",
     "inner": "only from an input of the model to an output",

@@ -18,8 +18,6 @@ from onnx_scatterx.graphs import constant, is_scatterx_domain
 from onnx_scatterx.operators import OPERATORS
 from onnx_scatterx.targets import NO_LIMITS, OperatorLimits, Target
 
-_WHAT_IS_NEGATIVE = {"Mod": "of numbers", "Slice": "with steps"}
-
 
 @dataclass(frozen=True)
 class Use:
@@ -79,7 +77,7 @@ class Use:
 
     @property
     def may_be_negative(self) -> bool:
-        """Whether an index, a step or a dividend may be negative."""
+        """Whether an index, a step, a pad or a dividend may be negative."""
         return not self.of_any_sign and _may_be_negative(self)
 
     @property
@@ -215,8 +213,15 @@ def _beyond(limits: OperatorLimits, use: Use) -> Iterator[str]:
     if limits.data_rank not in (None, use.data_rank):
         yield f"{name} of data that have not {limits.data_rank} dims"
     if not limits.negative and use.may_be_negative:
-        what = _WHAT_IS_NEGATIVE.get(name, "at indices")
-        yield f"{name} {what} that may be negative"
+        yield f"{name} {_what_is_negative(name)} that may be negative"
+
+
+def _what_is_negative(name: str) -> str:
+    """Return what a target may not want negative, with the name that ONNX's schema gives it."""
+    row = OPERATORS[name]
+    if row.signed_input in row.sizes:
+        return f"with {onnx.defs.get_schema(name).inputs[row.signed_input].name}"
+    return "of numbers" if name == "Mod" else "at indices"
 
 
 def _has_numbers(use: Use) -> bool:

@@ -146,6 +146,15 @@ def test_dividends_that_may_be_negative(of: str, taken: bool, tmp_path: Path) ->
     assert [violation.why for violation in found] == ([] if taken else why)
 
 
+@pytest.mark.parametrize(("pads", "taken"), [("p", False), ("[0, 1]", True), ("[1, -1]", False)])
+def test_pads_that_may_be_negative(pads: str, taken: bool) -> None:
+    text = f"{HEAD} g (float[3] x, int64[2] p) => (float[M] y) {{ y = Pad ({'x, ' + pads}) }}"
+    target = "standard, limits.Pad.negative = false"
+    found = onnx_scatterx.inspect(parse(text), target=target, passes=["CheckTarget"]).violations
+    why = ["standard takes no Pad with pads that may be negative"]
+    assert [violation.why for violation in found] == ([] if taken else why)
+
+
 @pytest.mark.parametrize(("more", "version"), [("", 17), ("z = Gelu (x)", 20)])
 def test_axes_as_an_attribute(more: str, version: int, tmp_path: Path) -> None:
     """The model is lowered to a set in which they are one, if all nodes can be."""

@@ -25,6 +25,7 @@ from onnx_scatterx.engine.write.forms import (
     merged,
     movement,
     numbers,
+    pads,
     positions,
     products,
     repeated,
@@ -76,7 +77,7 @@ _REDUCES = ("axes", "keepdims", "noop_with_empty_axes")
 FORMS: dict[str, Forms] = {
     "Abs": _forms(1, last=[arithmetic.absolute]),
     **dict.fromkeys(("And", "Or"), _forms(2, arithmetic.on_numbers)),
-    "Cast": _forms(1, attributes=["to", "saturate"], last=[numbers.cast_numbers]),
+    "Cast": _forms(1, casts.not_cast, attributes=["to", "saturate"], last=[numbers.cast_numbers]),
     "Clip": _forms(3, last=[extremes.by_bounds]),
     "CumSum": _forms(
         2,
@@ -145,7 +146,7 @@ FORMS: dict[str, Forms] = {
     "NonZero": _forms(1, positions.all_or_none, positions.of_known_number),
     "Not": _forms(1, arithmetic.not_),
     "OneHot": _forms(3, attributes=("axis",), last=[lookups.hot_rows, lookups.hot_by_comparison]),
-    "Pad": _forms(4, rows.concat, attributes=("mode",)),
+    "Pad": _forms(4, pads.cropped, pads.concat, attributes=("mode",)),
     "Range": _forms(3, attributes=["stash_type"], last=[positions.cut_line, positions.summed_line]),
     **dict.fromkeys(
         ("ReduceMax", "ReduceMin"),

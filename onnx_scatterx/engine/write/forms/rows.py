@@ -1,4 +1,4 @@
-"""Rows at indices by operators that a target takes, and a Pad as a Concat with constants.
+"""Rows at indices by operators that a target takes.
 
     Gather(x, [-1])                 =   Gather(x, [n - 1])
     Gather(x, i)                    =   Gather(x, Max(Where(i < 0, i + n, i), 0))
@@ -14,11 +14,6 @@
 
 They hold if the sizes are known numbers; the first two also for the other gathers and scatters.
 That of a box holds if no row is empty: else GatherND checks no index.
-
-    Pad(x, [0, 1, 0, 2], 0)   =   Concat([[0]..., x, [[0, 0]...], axis=1)
-
-Holds if the amounts are known numbers that are not negative, and so are the sizes of ``x``, but for
-that of an axis that is padded alone.
 """
 
 from __future__ import annotations
@@ -40,6 +35,7 @@ if TYPE_CHECKING:
 
 _INT64 = ir.DataType.INT64
 _PARTS = 16  # slices that one Gather may become
+_MOST = 1 << 20  # elements of a constant that is written out
 
 
 def from_start(request: Request) -> ir.Value:
@@ -242,59 +238,3 @@ def _index_range(request: Request) -> tuple[int, int]:
     size = request.shape(0)[request.axis(len(request.shape(0)))]
     low, high = bounds(request.known[1], request) or (-size, size - 1)
     return max(low, -size), high
-
-
-_SMALL = 1 << 10  # elements of a constant that is written out, if the target has Expand
-_MOST = 1 << 20  # elements of a constant that is written out
-
-
-def concat(request: Request) -> ir.Value:
-    """Write constants before and behind, axis by axis."""
-    amounts, w = request.numbers(1), request.writer
-    shape = [dim.constant for dim in required(request.known_of(0).shape)]
-    dtype, axes = request.kind, _axes(request, len(shape))
-    require(request.attributes.get("mode", "constant") == "constant", request.takes("Concat"))
-    require(len(amounts) == 2 * len(axes), min(amounts, default=0) >= 0)
-    fill = _fill(request)
-    sizes: list[int | None] = list(shape)
-    x = request.input(0)
-    pairs = zip(amounts[: len(axes)], amounts[len(axes) :], strict=True)
-    blocks: list[tuple[int, list[tuple[int, ...]]]] = []
-    for d, pair in sorted(zip(axes, pairs, strict=True)):
-        if any(pair):
-            before, after = (map(required, part) for part in (sizes[:d], sizes[d + 1 :]))
-            around = (*before,), (*after,)
-            blocks.append((d, [(*around[0], n, *around[1]) for n in pair]))
-            own = sizes[d]
-            sizes[d] = None if own is None else own + sum(pair)
-    may_expand = request.takes("Expand") or request.takes("Tile")
-    largest = max((math.prod(part) for _, parts in blocks for part in parts), default=0)
-    require(may_expand or largest <= _MOST)
-
-    def block(part: tuple[int, ...]) -> ir.Value:
-        if math.prod(part) <= _SMALL or not may_expand:
-            return w.constant(np.full(part, fill), dtype)
-        one = w.constant(np.full([1] * len(part), fill), dtype)
-        return w.node("Expand", [one, w.constant(list(part))], dtype)
-
-    for d, (first, last) in blocks:
-        ahead = [block(first)] if first[d] else []
-        behind = [block(last)] if last[d] else []
-        x = request.join([*ahead, x, *behind], d)
-    return x
-
-
-def _axes(request: Request, rank: int) -> list[int]:
-    """Return the axes that the amounts are for: each of them once."""
-    axes = [a % rank for a in request.numbers(3)] if request.has(3) else list(range(rank))
-    require(len(set(axes)) == len(axes))
-    return axes
-
-
-def _fill(request: Request) -> np.ndarray:
-    """Return the padding value."""
-    if not request.has(2):
-        return np.zeros((), request.kind.numpy())
-    tensor = required(request.constant(request.inputs[2]))
-    require(tensor.size == 1)
-    return tensor.numpy().reshape(())
