@@ -74,3 +74,43 @@ def test_a_conv_of_a_constant_is_computed(first: str) -> None:
     assert [node.op_type for node in result.model.graph.node] == ["Add"]
     assert not result.report.violations
     assert_same(model, result.model, [{"z": np.ones((1, 2, 2, 2), np.float32)}])
+
+
+def test_the_value_of_a_constant_of_shape_is_written() -> None:
+    """Tract makes doubles of the default, which ONNX's schema tells in words only."""
+    model = parse(f"""{HEAD} g (float[N, 3] x) => (float[M, 3] y)
+        <int64[2] m = {{2, 0}}> {{ s = Shape (x)  t = Add (s, m)  y = ConstantOfShape (t) }}""")
+    result = onnx_scatterx.optimize(model, target="tract")
+    (node,) = [n for n in result.model.graph.node if n.op_type == "ConstantOfShape"]
+    assert onnx.numpy_helper.to_array(node.attribute[0].t).tolist() == [0.0]
+    assert not result.report.violations
+    assert_same(model, result.model, [{"x": np.ones((n, 3), np.float32)} for n in (0, 1, 4)])
+
+
+@pytest.mark.parametrize(
+    ("target", "inputs", "body", "refused"),
+    [
+        ("ncnn", "1, 4, 3", "GroupNormalization <num_groups = 2> (x, two, two)", True),
+        ("ncnn", "1, 2, 3", "GroupNormalization <num_groups = 2> (x, two, two)", False),
+        ("mnn", "3, 3", 'Einsum <equation = "ii->i"> (x)', True),
+        ("mnn", "3, 4; 3, 5", 'Einsum <equation = "ij,ik->k"> (x, u)', True),
+        ("mnn", "3, 4; 4, 5", 'Einsum <equation = "ij,jk"> (x, u)', False),
+        ("opencv", "3, 4; 4, 5", 'Einsum <equation = "ij,jk"> (x, u)', False),
+        ("opencv", "3, 4", 'Einsum <equation = "ij->"> (x)', True),
+        ("tract", "3, 4; 1, 4", 'Einsum <equation = "ij,ij->ij"> (x, u)', False),
+        ("rknn", "1, 3, 4, 5, 6", "Softmax <axis = 2> (x)", False),
+        ("rknn", "1, 3, 4, 5, 6", "Softmax <axis = 3> (x)", True),
+        ("rknn", "1, 3, 4, 5, 6", "Softmax <axis = -1> (x)", False),
+        ("rknn", "1, 3, 1, 5, 6", "Softmax <axis = 2> (x)", True),
+        ("rknn", "1, 3, 4, 5, 6", "MaxPool <kernel_shape = [1, 2, 2]> (x)", True),
+        ("rknn", "1, 3, 4, 5, 6", "TopK <axis = 3> (x, k)", False),
+        ("rknn", "2, 3, 4, 5, 6", "TopK <axis = 3> (x, k)", True),
+    ],
+)
+def test_whether_a_use_is_refused(target: str, inputs: str, body: str, refused: bool) -> None:
+    given = ", ".join(f"float[{s}] {n}" for s, n in zip(inputs.split(";"), "xu", strict=False))
+    made = "y, i" if "TopK" in body else "y"
+    model = parse(f"""{HEAD} g ({given}) => (float[] y)
+        <float[2] two = {{2, 3}}, int64[1] k = {{1}}> {{ {made} = {body} }}""")
+    result = onnx_scatterx.optimize(model, target=target)
+    assert any(not v.on_host for v in result.report.violations) == refused
