@@ -554,3 +554,25 @@ def test_every_fault_names_a_version_and_its_switch() -> None:
 def test_profiles_that_are_refused(faults: str, message: str) -> None:
     with pytest.raises(ScatterXError, match=message):
         target_of(f"standard, faults = {faults}")
+
+
+@pytest.mark.parametrize(
+    ("text", "operator"),
+    [
+        ("s = Sin (x)  y = Pow (s, two)", "Mul"),
+        ("s = Sin (x)  y = Pow (s, line)", "Mul"),
+        ("s = Sin (x)  y = Pow (s, wide)", "Pow"),
+        ("s = Sin (x)  y = Pow (s, three)", "Pow"),
+        ("s = Cos (x)  y = Pow (s, two)", "Pow"),
+    ],
+)
+def test_the_square_of_a_sine(text: str, operator: str) -> None:
+    model = parse(f"""g (float[N] x) => (float[] y) <float two = {{2}}, float[1] line = {{2}},
+        float[1, 1] wide = {{2}}, float three = {{3}}> {{ {text} }}""")
+    fault = "static_only = true, faults = [{form = 'square_of_sine', version = '1'}]"
+    made = onnx_scatterx.optimize(model, target=f"standard, {fault}").model
+    assert made.graph.node[-1].op_type == operator
+    rng = np.random.default_rng(0)
+    draws = [rng.standard_normal(n) * 10.0 ** rng.integers(-30, 5) for n in (1, 5, 64)]
+    drawn = [*draws, np.array([np.nan, -0.0, np.inf])]
+    assert_same(model, made, [{"x": x.astype(np.float32)} for x in drawn])
