@@ -53,6 +53,9 @@ class RefusedUse:
     """Whether a Pad adds other numbers of elements before an axis than behind it."""
     first: bool | None = None
     """Whether a Pad adds elements along the first axis."""
+    wide: bool | None = None
+    """Whether a Conv along one axis keeps its size, and has a kernel of 9 elements or more that are
+    more than a quarter of the axis."""
     zeros: bool | None = None
     """Whether the shape of a Reshape has a 0."""
     longer: bool | None = None
@@ -130,6 +133,7 @@ class RefusedUse:
         words += [f"of {self.axes} axes or more"] if self.axes is not None else []
         words += ["of uneven pads"] if self.uneven else []
         words += ["of the first axis"] if self.first else []
+        words += ["with a kernel of more than a quarter of the only axis"] if self.wide else []
         words += ["to a shape with 0"] if self.zeros else []
         words += ["of an axis counted from the end"] if self.from_end else []
         words += ["with dots"] if self.dots else []

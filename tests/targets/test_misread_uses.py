@@ -12,6 +12,7 @@ from tests.helpers.support import parse
 _ELEMENTS = "(float[2, 3] x, int64[2, 2] i, float[2, 2] u) => (float[2, 3] y)"
 _LONGER = "(float[2, 3] x, int64[2, 7] i, float[2, 7] u) => (float[2, 3] y)"
 _CHOSEN = "(bool[2, 3] c, float[2, 3] x, float[{}] u) => (float[2, 3] y)"
+_NUMBERS = "(bool[2, 3] c, int64[2, 3] x, int64[{}] u) => (int64[2, 3] y)"
 
 CASES = [
     ("opencv", _ELEMENTS, 'y = ScatterElements <axis = -1, reduction = "mul"> (x, i, u)', []),
@@ -26,6 +27,9 @@ CASES = [
     ("mnn", _CHOSEN.format("2, 3"), "y = Where (c, x, u)", []),
     ("mnn", _CHOSEN.format("1"), "y = Where (c, x, u)", []),
     ("mnn", _CHOSEN.format("3"), "y = Where (c, u, x)", []),
+    ("qnn", _NUMBERS.format("2, 1"), "y = Where (c, x, u)", ["Expand"]),
+    ("qnn", _NUMBERS.format("1"), "y = Where (c, x, u)", []),
+    ("qnn", _CHOSEN.format("3"), "y = Where (c, u, x)", []),
 ]
 
 
@@ -98,6 +102,13 @@ def test_the_value_of_a_constant_of_shape_is_written() -> None:
         ("opencv", "3, 4; 4, 5", 'Einsum <equation = "ij,jk"> (x, u)', False),
         ("opencv", "3, 4", 'Einsum <equation = "ij->"> (x)', True),
         ("tract", "3, 4; 1, 4", 'Einsum <equation = "ij,ij->ij"> (x, u)', False),
+        ("qnn", "1, 4, 24; 8, 4, 9", "Conv <pads = [4, 4]> (x, u)", True),
+        ("qnn", "1, 4, 1, 24; 8, 4, 1, 9", "Conv <pads = [0, 4, 0, 4]> (x, u)", True),
+        ("qnn", "1, 4, 24; 8, 4, 9", "Conv <pads = [4, 5]> (x, u)", False),
+        ("qnn", "1, 4, 24; 8, 4, 9", "Conv <pads = [4, 4], strides = [2]> (x, u)", False),
+        ("qnn", "1, 4, 36; 8, 4, 9", "Conv <pads = [4, 4]> (x, u)", False),
+        ("qnn", "1, 4, 24; 8, 4, 7", "Conv <pads = [3, 3]> (x, u)", False),
+        ("qnn", "1, 4, 9, 9; 8, 4, 9, 9", "Conv <pads = [4, 4, 4, 4]> (x, u)", False),
         ("rknn", "1, 3, 4, 5, 6", "Softmax <axis = 2> (x)", False),
         ("rknn", "1, 3, 4, 5, 6", "Softmax <axis = 3> (x)", True),
         ("rknn", "1, 3, 4, 5, 6", "Softmax <axis = -1> (x)", False),

@@ -120,6 +120,25 @@ def _pads_first(use: Use, wanted: bool) -> bool:
     return wanted == bool(before[:1].any() or behind[:1].any())
 
 
+def _is_wide(use: Use, wanted: bool) -> bool:
+    data, weights = _input(use, 0), _input(use, 1)
+    sizes = None if data is None else data.static_shape
+    kernel = None if weights is None else weights.static_shape
+    if sizes is None or kernel is None or len(sizes) != len(kernel):
+        return True
+    sizes, kernel = sizes[2:], kernel[2:]
+    ones, axes = [1] * len(kernel), len(kernel)
+    pads, given = [0] * 2 * axes, use.attributes
+    pads[axes - 1] = pads[-1] = kernel[-1] // 2
+    keeps = kernel[-1] % 2 == 1 and [*given.get("pads", [])] == pads
+    keeps &= [*given.get("strides", ones)] == [*given.get("dilations", ones)] == ones
+    alone = [*sizes[:-1]] == [*kernel[:-1]] == ones[1:]
+    return wanted == (keeps and alone and kernel[-1] >= _WIDE and 4 * kernel[-1] > sizes[-1])
+
+
+_WIDE = 9
+
+
 def _is_longer(use: Use, wanted: bool) -> bool:
     data, indices = _input(use, 0), _input(use, 1)
     if data is None or indices is None or data.shape is None or indices.shape is None:
@@ -216,6 +235,7 @@ _FACTS: dict[str, Callable[[Use, Any], bool]] = {
     "columns": _has_columns,
     "uneven": _is_uneven,
     "first": _pads_first,
+    "wide": _is_wide,
     "longer": _is_longer,
     "fewer": _has_fewer,
     "larger": lambda use, wanted: wanted == _is_resized(use, 1),
