@@ -50,6 +50,9 @@ _SMALL = {
             j = Transpose <perm = [0, 2, 1, 3]> (i)  m = MatMul (b, f)  n = Div (m, two)
             p = Softmax (n)  r = MatMul (p, j)  u = Transpose <perm = [0, 2, 1, 3]> (r)
             y = Reshape (u, t) }""",
+    "square_of_sine": """(float[1, 16, 64] x) => (float[1, 16, 64] y)
+        <float c = {2}, float few = {0.1}> {
+            a = Mul (x, few)  b = Sin (a)  y = Pow (b, c) }""",
     "merged_with_constants": """(float[3, 2, 2, 2, 2] x) => (float[3, 2, 2, 2, 2] y)
         <float[3, 1, 1, 1, 2] c = {1, 2, 3, 4, 5, 6}> { y = Add (x, c) }""",
     "norm_of_images": """(float[1, 5, 8] x) => (float[1, 5, 8] y)

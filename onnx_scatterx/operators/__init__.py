@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.operators.columns import Rows as Rows
     from onnx_scatterx.operators.columns import Trust as Trust
     from onnx_scatterx.operators.element_types import element_type as element_type
+    from onnx_scatterx.operators.equations import named_equation as named_equation
     from onnx_scatterx.operators.kernels import KERNELS as KERNELS
     from onnx_scatterx.operators.kernels import WIDER as WIDER
     from onnx_scatterx.operators.kernels import has_kernel as has_kernel
@@ -40,6 +41,7 @@ else:
         {
             "columns": "EVERY Decides Kinds Passing Rounding Rows Trust",
             "element_types": "element_type",
+            "equations": "named_equation",
             "kernels": "KERNELS WIDER has_kernel is_of_inputs lacking needed",
             "table": "OPERATORS RANDOM READS SCATTERS described those",
         },

@@ -21,6 +21,7 @@ FORMS = {
     "shapes_of_scatters": "another shape of the data of all ScatterNDs into one tensor but one",
     "slice_before_reshape": "Slices in front of a Reshape of a Conv, not behind it",
     "slices_without_steps": "two Slices that a Concat joins without steps of 1",
+    "square_of_sine": "the product of a sine with itself, in place of its square",
     "stored_constants": "an initializer for a Constant of integers, or in a product that is cast",
     "turned_rotation": "the products of a rotary embedding in another order",
     "weight_behind_norm": "the weight of a norm as the second factor, any other factor hidden",

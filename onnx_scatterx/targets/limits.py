@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -87,19 +88,20 @@ class OperatorLimits:
         allowed = name not in self.no_types and (self.types is None or name in self.types)
         return allowed and self.is_native(dtype)
 
-    def most_dims(self, rank: int, dtype: ir.DataType | None) -> int | None:
+    def most_dims(self, rank: int, holds: Callable[[RefusedUse], bool]) -> int | None:
         """Return how many dims are taken of data that has so many; None if any number is.
 
+        ``holds`` says of a refused use whether it is this one.
+
         >>> limits = OperatorLimits(refused=(RefusedUse(ranks=frozenset({5, 6})),))
-        >>> limits.most_dims(5, ir.DataType.FLOAT), limits.most_dims(4, ir.DataType.FLOAT)
+        >>> limits.most_dims(5, lambda use: True), limits.most_dims(4, lambda use: False)
         (4, None)
         """
-        name = "" if dtype is None else dtype.name.lower()
         found = [] if self.max_rank is None else [self.max_rank]
         for use in self.refused:
-            if use == RefusedUse(types=use.types, ranks=use.ranks) and rank in (use.ranks or ()):
-                fewer = (n for n in range(rank - 1, 0, -1) if n not in (use.ranks or ()))
-                found += [next(fewer, 0)] if use.types is None or name in use.types else []
+            ranks = use.ranks or frozenset()
+            if rank in ranks and holds(use):
+                found.append(next((n for n in range(rank - 1, 0, -1) if n not in ranks), 0))
         return min(found, default=None)
 
     def takes_equation(self, equation: str) -> bool:

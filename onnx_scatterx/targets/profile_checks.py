@@ -18,6 +18,7 @@ from onnx_scatterx.errors import ScatterXError, did_you_mean
 from onnx_scatterx.targets.faults import FORMS as FAULT_FORMS
 from onnx_scatterx.targets.limits import KEYS
 from onnx_scatterx.targets.refused_use import KEYS as REFUSED_KEYS
+from onnx_scatterx.targets.refused_use import LETTERS
 from onnx_scatterx.targets.target import NEW
 
 _WORDS: dict[type, str] = {
@@ -72,7 +73,7 @@ def _kinds(fields: Mapping[str, dataclasses.Field[Any]]) -> dict[str, type]:
 _LIMITS = _kinds(KEYS)
 _SLOW = {"types": list, "reductions": list}
 _REFUSED = _kinds(REFUSED_KEYS)
-_NUMBERS = ("ranks", "steps", "columns")
+_NUMBERS = ("ranks", "steps", "columns", "inputs")
 _LEAST = {
     **dict.fromkeys(("axes", "fewer", "max_rank", "dense_limit", "work_limit", "most"), 1),
     "data_rank": 0,
@@ -170,12 +171,17 @@ def _check_refused(table: Any, op_type: str) -> None:
     """Check one use that a target does not take."""
     place = f"limits.{op_type}.refused"
     _check_facts(table, place, _REFUSED)
+    known = f"a kind of equation: there are {', '.join(LETTERS)}"
+    _check_names(table.get("letters", []), f"{place}.letters", LETTERS, known)
     schema = onnx.defs.get_schema(op_type) if onnx.defs.has(op_type) else None
     if schema is None:
         return
     inputs = [parameter.name for parameter in schema.inputs]
-    for key in ("constant", "computed", "whole", "broadcast", "rank_of"):
+    for key in ("constant", "computed", "whole", "broadcast"):
         _check_names([*table.get(key, [])], f"{place}.{key}", inputs, f"an input of {op_type}")
+    ends = [*inputs, *(parameter.name for parameter in schema.outputs)]
+    known = f"an input or an output of {op_type}"
+    _check_names([*table.get("rank_of", {})], f"{place}.rank_of", ends, known)
     for name, ranks in table.get("rank_of", {}).items():
         if not isinstance(ranks, list) or not all(isinstance(r, int) for r in ranks):
             what = f"{place}.rank_of.{name} is a list of numbers"
@@ -250,6 +256,8 @@ def _check_names(names: list[Any], key: str, known: Collection[str], what: str) 
 
 
 def _with_defaults(op_type: str) -> list[str]:
-    """Return the attributes of an operator of ONNX that have a default."""
+    """Return the attributes of an operator of ONNX that have a default, perhaps in words only."""
+    if op_type == "ConstantOfShape":
+        return ["value"]
     attributes = onnx.defs.get_schema(op_type).attributes if onnx.defs.has(op_type) else {}
     return [name for name, attribute in attributes.items() if attribute.default_value.name]

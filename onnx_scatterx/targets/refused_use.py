@@ -12,6 +12,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+LETTERS = {
+    "implied": "of a result that is not written",
+    "lone": "with a sum over a letter of one operand",
+    "stretched": "with a letter of size 1 in one operand, and of another in the other",
+    "twice": "with a letter twice in an operand",
+}
+"""Kinds of equations of an Einsum, in words."""
+
 
 @dataclass(frozen=True)
 class RefusedUse:
@@ -31,6 +39,8 @@ class RefusedUse:
     ranks: frozenset[int] | None = None
     scalars: bool | None = None
     """Whether an output, or an input that is not a constant, has no dims."""
+    batch: bool | None = None
+    """Whether the first axis of the data has another number of elements than one."""
     axes: int | None = None
     """It names at least so many axes."""
     steps: frozenset[int] | None = None
@@ -41,6 +51,11 @@ class RefusedUse:
     """The indices of a GatherND or ScatterND have so many columns."""
     uneven: bool | None = None
     """Whether a Pad adds other numbers of elements before an axis than behind it."""
+    first: bool | None = None
+    """Whether a Pad adds elements along the first axis."""
+    wide: bool | None = None
+    """Whether a Conv along one axis keeps its size, and has a kernel of 9 elements or more that are
+    more than a quarter of the axis."""
     zeros: bool | None = None
     """Whether the shape of a Reshape has a 0."""
     longer: bool | None = None
@@ -59,6 +74,12 @@ class RefusedUse:
     """Whether dots of an Einsum stand for other dims in one operand, or one has none."""
     turned: bool | None = None
     """Whether the result of an Einsum has a column, of its second operand, before a row."""
+    letters: frozenset[str] | None = None
+    """The equation of an Einsum is of one of these kinds (``LETTERS``)."""
+    inputs: frozenset[int] | None = None
+    """It has so many inputs."""
+    by_group: bool | None = None
+    """Whether a GroupNormalization has a scale for each group, as before operator set 21."""
     absent: frozenset[str] | None = None
     """Inputs and attributes that are absent, by the names in ONNX's schema."""
     constant: frozenset[str] | None = None
@@ -70,7 +91,7 @@ class RefusedUse:
     broadcast: frozenset[str] | None = None
     """Inputs of several elements that have another shape than the output."""
     rank_of: tuple[tuple[str, frozenset[int]], ...] = ()
-    """Inputs, and how many dims each of them may have."""
+    """Inputs and outputs, and how many dims each of them may have."""
     attributes: tuple[tuple[str, frozenset[Any]], ...] = ()
     """Attributes, and the values that each of them may have."""
 
@@ -97,6 +118,7 @@ class RefusedUse:
             ("of {} dims", self.ranks),
             ("with steps {}", self.steps),
             ("at {} columns of indices", self.columns),
+            ("of {} inputs", self.inputs),
             ("without {}", self.absent),
             ("with constant {}", self.constant),
             ("with computed {}", self.computed),
@@ -107,13 +129,18 @@ class RefusedUse:
         ]
         words = [text.format(_listed(values)) for text, values in told if values]
         words += ["of scalars"] if self.scalars else []
+        words += ["with several elements along the first axis"] if self.batch else []
         words += [f"of {self.axes} axes or more"] if self.axes is not None else []
         words += ["of uneven pads"] if self.uneven else []
+        words += ["of the first axis"] if self.first else []
+        words += ["with a kernel of more than a quarter of the only axis"] if self.wide else []
         words += ["to a shape with 0"] if self.zeros else []
         words += ["of an axis counted from the end"] if self.from_end else []
         words += ["with dots"] if self.dots else []
         words += ["with dots for other dims in one operand"] if self.uneven_dots else []
         words += ["with columns before rows"] if self.turned else []
+        words += [LETTERS[kind] for kind in sorted(self.letters or ())]
+        words += ["with a scale for each group"] if self.by_group else []
         words += ["with more indices than data"] if self.longer else []
         words += [f"of fewer than {self.fewer} elements"] if self.fewer is not None else []
         words += ["to more elements along an axis"] if self.larger else []

@@ -67,6 +67,9 @@ def test_a_relu_behind_a_softmax(text: str, relus: int, tmp_path: Path) -> None:
 
 
 ATTENTION = "float[1, 2, 4, 3] q, float[1, 2, 3, 4] k, float[1, 2, 4, 3] v, float[1, 1, 4, 4] m"
+MASK = "float[4, 4] mask = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 1, 1, 1, 1, 1}"
+MASKED = """s = MatMul (q, k)  t = Add (s, MASK)  u = Reshape (t, [2, 4, 4])  p = Softmax (u)
+    o = MatMul (p, v)  y = Neg (o)"""
 EINSUM = 'Einsum <equation = "bhij,bhjk->bhik">'
 
 
@@ -84,11 +87,16 @@ EINSUM = 'Einsum <equation = "bhij,bhjk->bhik">'
         ("a = Squeeze (q, [0])  b = Squeeze (k, [0])  c = Squeeze (v, [0])  s = MatMul (a, b)"
          "  p = Softmax (s)  y = MatMul (p, c)", 0),
         ("s = EINSUM (q, k)  p = Sigmoid (s)  y = EINSUM (p, v)", 0),
+        (MASKED.replace("MASK", "mask"), 1),
+        (MASKED.replace("MASK", "m"), 0),
+        (MASKED.replace("MASK", "mask").replace("[2, 4, 4]", "[1, 2, 4, 4]"), 0),
+        ("s = MatMul (q, k)  t = Add (s, mask)  u = Softmax (t)  p = Reshape (u, [2, 4, 4])"
+         "  o = MatMul (p, v)  y = Neg (o)", 1),
     ],
 )  # fmt: skip
 def test_a_relu_in_an_attention_without_a_scale(text: str, relus: int) -> None:
     text = text.replace("EINSUM", EINSUM)
-    model = parse(f"g ({ATTENTION}) => (float[A] y) <float two = {{2}}> {{ {text} }}")
+    model = parse(f"g ({ATTENTION}) => (float[A] y) <float two = {{2}}, {MASK}> {{ {text} }}")
     model.graph.output[0].type.tensor_type.ClearField("shape")
     fault = "{form = 'relu_behind_softmax', version = '1'}"
     target = f"standard, static_only = true, faults = [{fault}]"
@@ -546,3 +554,25 @@ def test_every_fault_names_a_version_and_its_switch() -> None:
 def test_profiles_that_are_refused(faults: str, message: str) -> None:
     with pytest.raises(ScatterXError, match=message):
         target_of(f"standard, faults = {faults}")
+
+
+@pytest.mark.parametrize(
+    ("text", "operator"),
+    [
+        ("s = Sin (x)  y = Pow (s, two)", "Mul"),
+        ("s = Sin (x)  y = Pow (s, line)", "Mul"),
+        ("s = Sin (x)  y = Pow (s, wide)", "Pow"),
+        ("s = Sin (x)  y = Pow (s, three)", "Pow"),
+        ("s = Cos (x)  y = Pow (s, two)", "Pow"),
+    ],
+)
+def test_the_square_of_a_sine(text: str, operator: str) -> None:
+    model = parse(f"""g (float[N] x) => (float[] y) <float two = {{2}}, float[1] line = {{2}},
+        float[1, 1] wide = {{2}}, float three = {{3}}> {{ {text} }}""")
+    fault = "static_only = true, faults = [{form = 'square_of_sine', version = '1'}]"
+    made = onnx_scatterx.optimize(model, target=f"standard, {fault}").model
+    assert made.graph.node[-1].op_type == operator
+    rng = np.random.default_rng(0)
+    draws = [rng.standard_normal(n) * 10.0 ** rng.integers(-30, 5) for n in (1, 5, 64)]
+    drawn = [*draws, np.array([np.nan, -0.0, np.inf])]
+    assert_same(model, made, [{"x": x.astype(np.float32)} for x in drawn])

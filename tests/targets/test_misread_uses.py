@@ -12,6 +12,7 @@ from tests.helpers.support import parse
 _ELEMENTS = "(float[2, 3] x, int64[2, 2] i, float[2, 2] u) => (float[2, 3] y)"
 _LONGER = "(float[2, 3] x, int64[2, 7] i, float[2, 7] u) => (float[2, 3] y)"
 _CHOSEN = "(bool[2, 3] c, float[2, 3] x, float[{}] u) => (float[2, 3] y)"
+_NUMBERS = "(bool[2, 3] c, int64[2, 3] x, int64[{}] u) => (int64[2, 3] y)"
 
 CASES = [
     ("opencv", _ELEMENTS, 'y = ScatterElements <axis = -1, reduction = "mul"> (x, i, u)', []),
@@ -26,6 +27,9 @@ CASES = [
     ("mnn", _CHOSEN.format("2, 3"), "y = Where (c, x, u)", []),
     ("mnn", _CHOSEN.format("1"), "y = Where (c, x, u)", []),
     ("mnn", _CHOSEN.format("3"), "y = Where (c, u, x)", []),
+    ("qnn", _NUMBERS.format("2, 1"), "y = Where (c, x, u)", ["Expand"]),
+    ("qnn", _NUMBERS.format("1"), "y = Where (c, x, u)", []),
+    ("qnn", _CHOSEN.format("3"), "y = Where (c, u, x)", []),
 ]
 
 
@@ -74,3 +78,50 @@ def test_a_conv_of_a_constant_is_computed(first: str) -> None:
     assert [node.op_type for node in result.model.graph.node] == ["Add"]
     assert not result.report.violations
     assert_same(model, result.model, [{"z": np.ones((1, 2, 2, 2), np.float32)}])
+
+
+def test_the_value_of_a_constant_of_shape_is_written() -> None:
+    """Tract makes doubles of the default, which ONNX's schema tells in words only."""
+    model = parse(f"""{HEAD} g (float[N, 3] x) => (float[M, 3] y)
+        <int64[2] m = {{2, 0}}> {{ s = Shape (x)  t = Add (s, m)  y = ConstantOfShape (t) }}""")
+    result = onnx_scatterx.optimize(model, target="tract")
+    (node,) = [n for n in result.model.graph.node if n.op_type == "ConstantOfShape"]
+    assert onnx.numpy_helper.to_array(node.attribute[0].t).tolist() == [0.0]
+    assert not result.report.violations
+    assert_same(model, result.model, [{"x": np.ones((n, 3), np.float32)} for n in (0, 1, 4)])
+
+
+@pytest.mark.parametrize(
+    ("target", "inputs", "body", "refused"),
+    [
+        ("ncnn", "1, 4, 3", "GroupNormalization <num_groups = 2> (x, two, two)", True),
+        ("ncnn", "1, 2, 3", "GroupNormalization <num_groups = 2> (x, two, two)", False),
+        ("mnn", "3, 3", 'Einsum <equation = "ii->i"> (x)', True),
+        ("mnn", "3, 4; 3, 5", 'Einsum <equation = "ij,ik->k"> (x, u)', True),
+        ("mnn", "3, 4; 4, 5", 'Einsum <equation = "ij,jk"> (x, u)', False),
+        ("opencv", "3, 4; 4, 5", 'Einsum <equation = "ij,jk"> (x, u)', False),
+        ("opencv", "3, 4", 'Einsum <equation = "ij->"> (x)', True),
+        ("tract", "3, 4; 1, 4", 'Einsum <equation = "ij,ij->ij"> (x, u)', False),
+        ("qnn", "1, 4, 24; 8, 4, 9", "Conv <pads = [4, 4]> (x, u)", True),
+        ("qnn", "1, 4, 1, 24; 8, 4, 1, 9", "Conv <pads = [0, 4, 0, 4]> (x, u)", True),
+        ("qnn", "1, 4, 24; 8, 4, 9", "Conv <pads = [4, 5]> (x, u)", False),
+        ("qnn", "1, 4, 24; 8, 4, 9", "Conv <pads = [4, 4], strides = [2]> (x, u)", False),
+        ("qnn", "1, 4, 36; 8, 4, 9", "Conv <pads = [4, 4]> (x, u)", False),
+        ("qnn", "1, 4, 24; 8, 4, 7", "Conv <pads = [3, 3]> (x, u)", False),
+        ("qnn", "1, 4, 9, 9; 8, 4, 9, 9", "Conv <pads = [4, 4, 4, 4]> (x, u)", False),
+        ("rknn", "1, 3, 4, 5, 6", "Softmax <axis = 2> (x)", False),
+        ("rknn", "1, 3, 4, 5, 6", "Softmax <axis = 3> (x)", True),
+        ("rknn", "1, 3, 4, 5, 6", "Softmax <axis = -1> (x)", False),
+        ("rknn", "1, 3, 1, 5, 6", "Softmax <axis = 2> (x)", True),
+        ("rknn", "1, 3, 4, 5, 6", "MaxPool <kernel_shape = [1, 2, 2]> (x)", True),
+        ("rknn", "1, 3, 4, 5, 6", "TopK <axis = 3> (x, k)", False),
+        ("rknn", "2, 3, 4, 5, 6", "TopK <axis = 3> (x, k)", True),
+    ],
+)
+def test_whether_a_use_is_refused(target: str, inputs: str, body: str, refused: bool) -> None:
+    given = ", ".join(f"float[{s}] {n}" for s, n in zip(inputs.split(";"), "xu", strict=False))
+    made = "y, i" if "TopK" in body else "y"
+    model = parse(f"""{HEAD} g ({given}) => (float[] y)
+        <float[2] two = {{2, 3}}, int64[1] k = {{1}}> {{ {made} = {body} }}""")
+    result = onnx_scatterx.optimize(model, target=target)
+    assert any(not v.on_host for v in result.report.violations) == refused

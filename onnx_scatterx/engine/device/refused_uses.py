@@ -10,6 +10,12 @@ import onnx.defs
 import onnx.helper
 
 from onnx_scatterx.engine.analysis import TensorValue
+from onnx_scatterx.engine.device.equations import (
+    has_dots,
+    has_letters,
+    has_uneven_dots,
+    is_turned,
+)
 from onnx_scatterx.operators import OPERATORS
 from onnx_scatterx.targets import RefusedUse
 
@@ -47,6 +53,11 @@ def _has_index_type(use: Use, types: frozenset[str]) -> bool:
 def _has_scalars(use: Use, wanted: bool) -> bool:
     inputs = [t for i, t in enumerate(use.inputs) if t is not None and not _is_constant(use, i)]
     return wanted == any(t.shape == () for t in [*inputs, *use.outputs])
+
+
+def _has_batch(use: Use, wanted: bool) -> bool:
+    dims = None if use.data is None else use.data.shape
+    return dims is None or wanted == (dims[:1] != () and dims[0].constant != 1)
 
 
 def _names_axes(use: Use, least: int) -> bool:
@@ -101,6 +112,33 @@ def _is_uneven(use: Use, wanted: bool) -> bool:
     return wanted == bool((before != behind).any())
 
 
+def _pads_first(use: Use, wanted: bool) -> bool:
+    pads, axes = _input(use, 1), _input(use, 3)
+    if pads is None or pads.constant is None or axes is not None:
+        return True
+    before, behind = np.split(pads.constant, 2)
+    return wanted == bool(before[:1].any() or behind[:1].any())
+
+
+def _is_wide(use: Use, wanted: bool) -> bool:
+    data, weights = _input(use, 0), _input(use, 1)
+    sizes = None if data is None else data.static_shape
+    kernel = None if weights is None else weights.static_shape
+    if sizes is None or kernel is None or len(sizes) != len(kernel):
+        return True
+    sizes, kernel = sizes[2:], kernel[2:]
+    ones, axes = [1] * len(kernel), len(kernel)
+    pads, given = [0] * 2 * axes, use.attributes
+    pads[axes - 1] = pads[-1] = kernel[-1] // 2
+    keeps = kernel[-1] % 2 == 1 and [*given.get("pads", [])] == pads
+    keeps &= [*given.get("strides", ones)] == [*given.get("dilations", ones)] == ones
+    alone = [*sizes[:-1]] == [*kernel[:-1]] == ones[1:]
+    return wanted == (keeps and alone and kernel[-1] >= _WIDE and 4 * kernel[-1] > sizes[-1])
+
+
+_WIDE = 9
+
+
 def _is_longer(use: Use, wanted: bool) -> bool:
     data, indices = _input(use, 0), _input(use, 1)
     if data is None or indices is None or data.shape is None or indices.shape is None:
@@ -132,34 +170,15 @@ def _counts_from_end(use: Use, wanted: bool) -> bool:
     return wanted == (int(_given(use, "axis") or 0) < 0)
 
 
-def _has_dots(use: Use, wanted: bool) -> bool:
-    return wanted == ("..." in str(use.attributes.get("equation", "")))
+def _has_inputs(use: Use, counts: frozenset[int]) -> bool:
+    return sum(tensor is not None for tensor in use.inputs) in counts
 
 
-def _has_uneven_dots(use: Use, wanted: bool) -> bool:
-    equation = "".join(str(use.attributes.get("equation", "")).split())
-    left, _, right = equation.partition("->")
-    operands = left.split(",")
-    if not ("..." in equation and all("..." in part for part in (*operands, right))):
-        return wanted == ("..." in equation)
-    hidden = []
-    for text, tensor in zip(operands, use.inputs, strict=False):
-        before, behind = (len(part) for part in text.split("..."))
-        shape = None if tensor is None else tensor.shape
-        if shape is None:
-            return True
-        hidden.append(tuple(shape[before : len(shape) - behind]))
-    return wanted == any(dims != hidden[0] for dims in hidden)
-
-
-def _is_turned(use: Use, wanted: bool) -> bool:
-    left, _, right = str(use.attributes.get("equation", "")).partition("->")
-    operands = [{*operand} for operand in left.split(",")]
-    own = [
-        [right.index(c) for c in mine if c.isalpha() and c in right and c not in other]
-        for mine, other in zip(operands, reversed(operands), strict=True)
-    ]
-    return wanted == (len(own) == 2 and all(own) and min(own[1]) < max(own[0]))
+def _is_by_group(use: Use, wanted: bool) -> bool:
+    data, scale = _input(use, 0), _input(use, 1)
+    if data is None or scale is None or not data.shape or not scale.shape or len(data.shape) < 2:
+        return True
+    return wanted == (scale.shape[0] != data.shape[1])
 
 
 def _lacks(use: Use, names: frozenset[str]) -> bool:
@@ -197,6 +216,7 @@ def _has_broadcast(use: Use, names: frozenset[str]) -> bool:
 def _has_ranks(use: Use, rank_of: tuple[tuple[str, frozenset[int]], ...]) -> bool:
     for name, ranks in rank_of:
         tensors = [_input(use, i) for i in _places(use, frozenset({name}))]
+        tensors += [use.outputs[i] for i in _results(use, name)]
         if not any(t is not None and (t.rank is None or t.rank in ranks) for t in tensors):
             return False
     return True
@@ -207,20 +227,26 @@ _FACTS: dict[str, Callable[[Use, Any], bool]] = {
     "index_types": _has_index_type,
     "ranks": lambda use, ranks: use.rank in ranks,
     "scalars": _has_scalars,
+    "batch": _has_batch,
     "axes": _names_axes,
     "steps": _has_step,
     "last": _begins_last,
     "zeros": _has_zeros,
     "columns": _has_columns,
     "uneven": _is_uneven,
+    "first": _pads_first,
+    "wide": _is_wide,
     "longer": _is_longer,
     "fewer": _has_fewer,
     "larger": lambda use, wanted: wanted == _is_resized(use, 1),
     "smaller": lambda use, wanted: wanted == _is_resized(use, -1),
     "from_end": _counts_from_end,
-    "dots": _has_dots,
-    "uneven_dots": _has_uneven_dots,
-    "turned": _is_turned,
+    "dots": has_dots,
+    "uneven_dots": has_uneven_dots,
+    "turned": is_turned,
+    "letters": has_letters,
+    "inputs": _has_inputs,
+    "by_group": _is_by_group,
     "absent": _lacks,
     "constant": _has_constant,
     "computed": _has_computed,
@@ -247,6 +273,12 @@ def _places(use: Use, names: frozenset[str]) -> list[int]:
         return []
     inputs = onnx.defs.get_schema(use.op_type).inputs
     return [i for i, parameter in enumerate(inputs) if parameter.name in names]
+
+
+def _results(use: Use, name: str) -> list[int]:
+    """Return the place of an output with a name in ONNX's newest schema."""
+    outputs = onnx.defs.get_schema(use.op_type).outputs if onnx.defs.has(use.op_type) else []
+    return [i for i, o in enumerate(outputs[: len(use.outputs)]) if o.name == name]
 
 
 def _value_of(use: Use, name: str) -> Any:

@@ -20,6 +20,7 @@ from onnx_scatterx.fitting.faults import (
     names,
     norms,
     outputs,
+    powers,
     products,
     rotations,
     scatters,
@@ -45,6 +46,7 @@ FORMS: Mapping[str, Callable[[Candidate], bool]] = {
     "no_idle_output": outputs.no_idle_output,
     "stored_constants": constants.stored_constants,
     "few_channels": convs.few_channels,
+    "square_of_sine": powers.square_of_sine,
     "forget_names": names.forget_names,
     "many_scales": attentions.many_scales,
 }

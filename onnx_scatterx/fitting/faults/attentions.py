@@ -4,7 +4,8 @@
                            if q or k is a constant, even if Add, Mul or Div stand between;
                            for any q and k in MatMul(v, Transpose(Softmax(...))), and of four
                            dims, if no Mul or Div stands between, and a product is an Einsum, or the
-                           result has another number of readers than one
+                           result has another number of readers than one; and if a constant is added
+                           to MatMul(q, k), with a Reshape in front of the Softmax or behind it
     relu_of_one_query      the same, if q is made of a matrix
     many_scales            MatMul(q * c, k)                   =   MatMul(q * [c, ..., c], k)
                            MatMul(q, k) / c                   =   MatMul(q, k) / [c, ..., c]
@@ -55,7 +56,7 @@ def _reader_of_weights(node: ir.Node, scope: Scope, constants: TakenOut) -> ir.N
     """
     if not is_operator(node, _PRODUCTS):
         return None
-    if _is_mistaken(node, scope):
+    if _is_mistaken(node, scope) or _is_reshaped(node, scope, constants):
         return node
     if node.op_type == "Einsum":
         return None
@@ -84,6 +85,24 @@ def _is_mistaken(node: ir.Node, scope: Scope) -> bool:
     result = node.outputs[0]
     readers = len([*result.uses()]) + result.is_graph_output()
     return readers != 1 or result.is_graph_output() or "Einsum" in (node.op_type, product.op_type)
+
+
+def _is_reshaped(node: ir.Node, scope: Scope, constants: TakenOut) -> bool:
+    """Return whether a Reshape beside the Softmax of a product and a constant mask drops a dim."""
+    if node.op_type != "MatMul":
+        return False
+    value = node.inputs[0]
+    for op_type in ("Softmax", "Add"):
+        maker = _maker(value)
+        if maker is not None and is_operator(maker, ("Reshape",)):
+            maker = _maker(maker.inputs[0])
+        if maker is None or not is_operator(maker, (op_type,)):
+            return False
+        value, masks, result = maker.inputs[0], maker.inputs, maker.outputs[0]
+    known = [v is not None and constants.is_constant(v) for v in masks]
+    products = [is_operator(_maker(v), ("MatMul",)) for v in masks]
+    dims = [scope.of(v).rank for v in (required(node.inputs[0]), result)]
+    return dims[0] != dims[1] and any(known) and any(products)
 
 
 def _scores(weights: ir.Value | None) -> ir.Node | None:

@@ -12,6 +12,7 @@ from onnx_scatterx import ScatterXError, TargetError
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.device.uses import Use
 from onnx_scatterx.targets.catalogue import target_of
+from onnx_scatterx.targets.refused_use import LETTERS
 from tests.helpers.pair import assert_same
 from tests.helpers.profiles import HEAD
 from tests.helpers.support import nodes, parse, sample
@@ -49,9 +50,24 @@ FACTS = [
     ('whole = ["B"]', "Add", [tensor(1), tensor(2)], [tensor(2), tensor(1)]),
     ('broadcast = ["B"]', "Add", [tensor(1, 2), tensor(2)], [tensor(1, 2), tensor(1)]),
     ("rank_of = {B = [1]}", "Add", [tensor(2, 2), tensor(2)], [tensor(2), tensor(2, 2)]),
+    ("rank_of = {reshaped = [1]}", "Reshape", [tensor(1), tensor(1)], [tensor(1, 1), tensor(2)]),
+    ("batch = true", "TopK", [tensor(2, 1), numbers(1)], [tensor(1, 2), numbers(1)]),
+    ("inputs = [1]", "Einsum", [tensor(2)], [tensor(2)] * 2),
+    (
+        "by_group = true",
+        "GroupNormalization",
+        [tensor(1, 4, 2), tensor(2), tensor(2)],
+        [tensor(1, 4, 2), tensor(4), tensor(4)],
+    ),
     ("zeros = true", "Reshape", [tensor(4, 4), numbers(0, 4)], [tensor(4, 4), numbers(-1)]),
     ("columns = [1]", "GatherND", [tensor(4, 4), tensor(3, 1)], [tensor(4, 4), tensor(3, 2)]),
     ("uneven = true", "Pad", [tensor(4), numbers(1, 0)], [tensor(4), numbers(1, 1)]),
+    (
+        "first = true",
+        "Pad",
+        [tensor(2, 2), numbers(0, 0, 1, 0)],
+        [tensor(2, 2), numbers(0, 1, 0, 2)],
+    ),
     (
         "longer = true",
         "ScatterElements",
@@ -120,6 +136,30 @@ def test_an_equation_of_a_refused_use(fact: str, equation: str, refused: bool) -
     target = target_of(f"standard, limits.Einsum.refused = [{{{fact} = true}}]")
     use = Use("Einsum", [tensor(2, 3, 4)] * 2, [tensor(2, 3)], {"equation": equation})
     assert len([*use.objections(target)]) == refused
+
+
+@pytest.mark.parametrize(
+    ("equation", "shapes", "kinds"),
+    [
+        ("ij,jk->ik", [(2, 3), (3, 4)], []),
+        ("ij,jk", [(2, 3), (3, 4)], ["implied"]),
+        ("ij,jk->k", [(2, 3), (3, 4)], ["lone"]),
+        ("ij,jk->ik", [(2, 3), (1, 4)], ["lone", "stretched"]),
+        ("...ij,...jk->...ik", [(2, 2, 3), (1, 3, 4)], ["stretched"]),
+        ("ii->i", [(3, 3)], ["twice"]),
+        ("ij->i", [(2, 3)], []),
+        ("ij,jk->ik", [None, (3, 4)], ["lone", "stretched", "twice"]),
+    ],
+)
+def test_kinds_of_equations(
+    equation: str, shapes: list[tuple[int, ...] | None], kinds: list[str]
+) -> None:
+    inputs = [TensorValue(ir.DataType.FLOAT, None) if s is None else tensor(*s) for s in shapes]
+    use = Use("Einsum", inputs, [tensor(2, 3)], {"equation": equation})
+    for kind, words in LETTERS.items():
+        target = target_of(f"standard, limits.Einsum.refused = [{{letters = ['{kind}']}}]")
+        told = [f"Einsum {words}"] if kind in kinds else []
+        assert list(use.objections(target)) == told
 
 
 @pytest.mark.parametrize(

@@ -126,3 +126,30 @@ def test_what_follows_from_a_decided_comparison(target: str, count: int) -> None
     rng = np.random.default_rng(0)
     feeds = [{"labels": rng.integers(2, 2**63 - 1, (1, count))} for _ in range(3)]
     assert_same(model, result.model, feeds)
+
+
+@pytest.mark.parametrize(
+    ("shape", "text", "written"),
+    [
+        ("N, 3", "m = Greater (x, most)  s = Softplus (x)  y = Where (m, x, s)", True),
+        ("3", "m = GreaterOrEqual (x, most)  s = Softplus (x)  y = Where (m, x, s)", True),
+        ("3", "m = Greater (x, less)  s = Softplus (x)  y = Where (m, x, s)", False),
+        ("3", "m = Greater (x, wide)  s = Softplus (x)  y = Where (m, x, s)", False),
+        ("3", "m = Greater (x, most)  n = Neg (x)  s = Softplus (n)  y = Where (m, x, s)", False),
+        ("3", "m = Greater (x, most)  s = Softplus (x)  y = Where (m, s, x)", False),
+        ("3", "m = Less (x, most)  s = Softplus (x)  y = Where (m, x, s)", False),
+    ],
+)
+def test_a_softplus_with_a_bound(shape: str, text: str, written: bool) -> None:
+    """A Softplus above 20 is its operand, as ONNX Runtime rounds it."""
+    model = parse(f"""g (float[{shape}] x) => (float[] y)
+        <float most = {{20}}, float less = {{19}}, float[1, 1] wide = {{20}}> {{ {text} }}""")
+    target = "standard, avoid = ['Where']"
+    result = onnx_scatterx.optimize(model, target=target)
+    operators = [node.op_type for node in result.model.graph.node]
+    assert ("Where" not in operators) == written
+    rng = np.random.default_rng(0)
+    drawn = [rng.uniform(-200, 200, 3), [20, np.nextafter(np.float32(20), 30), np.nan]]
+    drawn += [[np.inf, -np.inf, -0.0], [88.7, 104, 3e38], rng.uniform(19, 22, 3)]
+    feeds = [{"x": np.asarray(x, np.float32).reshape(3 if shape == "3" else (1, 3))} for x in drawn]
+    assert_same(model, result.model, feeds)

@@ -151,6 +151,58 @@ def test_dots_and_columns_before_rows(equation: str, shapes: list[list[int]]) ->
         compared(model, result.model, values(shapes, "float", seed), exact=True)
 
 
+LETTERS = "standard, limits.Einsum.refused = [{letters = ['implied']}, {letters = ['stretched']}]"
+
+
+def stretched(rng: random.Random) -> tuple[str, list[list[int]]]:
+    """Draw an equation of which letters of the result may have the size 1 in one operand."""
+    roles = {letter: rng.choice(["batch", "row", "column", "sum"]) for letter in "abcdef"}
+    has = [("batch", "row", "sum"), ("batch", "column", "sum"), ("batch", "row", "column")]
+    terms = [[letter for letter, role in roles.items() if role in some] for some in has]
+    for term in terms:
+        if rng.random() < 0.5:
+            rng.shuffle(term)
+    shapes = [
+        [1 if roles[c] == "batch" and rng.random() < 0.4 else 2 + ord(c) % 5 for c in term]
+        for term in terms[:2]
+    ]
+    first, second, result = ("".join(term) for term in terms)
+    dots = "..." if rng.random() < 0.3 else ""
+    if dots:
+        shapes = [[1, 3, *shapes[0]], [2, 1, *shapes[1]]]
+    return f"{dots}{first},{dots}{second}->{dots}{result}", shapes
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_drawn_letters_of_size_1(seed: int) -> None:
+    equation, shapes = stretched(random.Random(seed))
+    model = model_of(equation, shapes, ("float", "int64")[seed % 2])
+    result = onnx_scatterx.optimize(model, target=LETTERS)
+    compared(model, result.model, values(shapes, ("float", "int64")[seed % 2], seed), exact=True)
+
+
+@pytest.mark.parametrize(
+    ("equation", "shapes", "written"),
+    [
+        ("bij,bjk->bik", [[2, 3, 4], [1, 4, 5]], "bij,jk->bik"),
+        ("bij,bjk->bik", [[1, 3, 4], [2, 4, 5]], ""),  # its letters would have another order
+        ("...ij,...jk->...ik", [[2, 3, 4], [1, 4, 5]], "aij,jk->aik"),
+        ("ij,jk->ik", [[3, 4], [1, 5]], ""),  # its sums would have another order
+        ("i,i->i", [[4], [1]], ""),
+        ("jk,ij", [[4, 5], [3, 4]], "jk,ij->ik"),
+        ("...ij,...jk", [[2, 3, 4], [2, 4, 5]], "aij,ajk->aik"),
+    ],
+)
+def test_letters_of_size_1(equation: str, shapes: list[list[int]], written: str) -> None:
+    model = model_of(equation, shapes)
+    result = onnx_scatterx.optimize(model, target=LETTERS)
+    (node,) = [node for node in result.model.graph.node if node.op_type == "Einsum"]
+    assert node.attribute[0].s.decode() == (written or equation)
+    assert bool(result.report.violations) == (not written)
+    for seed in range(4):
+        compared(model, result.model, values(shapes, "float", seed), exact=True)
+
+
 @pytest.mark.parametrize(
     ("equation", "shapes"),
     [

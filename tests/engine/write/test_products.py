@@ -1,10 +1,11 @@
-"""Gemm by MatMul and Add, if the last bits may differ."""
+"""Gemm by MatMul and Add, if the last bits may differ, and MatMul of operands of one rank."""
 
 import numpy as np
+import onnx
 import pytest
 
 import onnx_scatterx
-from tests.helpers.pair import open_session
+from tests.helpers.pair import assert_same, open_session
 from tests.helpers.support import parse
 
 LACKS = "standard, avoid = ['Gemm']"
@@ -54,3 +55,38 @@ def test_a_constant_is_transposed_and_the_command_is_printed() -> None:
     result = onnx_scatterx.optimize(model, target=LACKS, last_bits=True)
     assert [node.op_type for node in result.model.graph.node] == ["MatMul", "Add"]
     assert onnx_scatterx.verify(model, result.model, samples=3).same
+
+
+UNLIKE = (
+    "standard, limits.MatMul.refused = "
+    "[{rank_of = {A = [3], B = [2, 4]}}, {rank_of = {A = [2, 4], B = [3]}}]"
+)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "written"),
+    [
+        ([1, 4, 5, 33], [4, 33, 6], "Reshape MatMul"),
+        ([4, 1, 33], [2, 4, 33, 6], "Reshape MatMul"),
+        ([5, 33], [3, 33, 6], "Reshape MatMul"),
+        ([3, 5, 33], [33, 6], "Reshape MatMul"),
+        ([2, 4, 0, 33], [4, 33, 6], "MatMul"),
+        ([2, 4, 5, 33], [33, 6], "MatMul"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["float", "int32"])
+@pytest.mark.parametrize("stored", [False, True])
+def test_operands_of_one_rank(
+    a: list[int], b: list[int], written: str, kind: str, stored: bool
+) -> None:
+    rng, dtype = np.random.default_rng(0), {"float": np.float32, "int32": np.int32}[kind]
+    feed = {n: (9 * rng.standard_normal(s)).astype(dtype) for n, s in (("a", a), ("b", b))}
+    model = parse(f"g ({kind}{a} a, {kind}{b} b) => ({kind}[] y) {{ y = MatMul (a, b) }}")
+    if stored:
+        model.graph.initializer.append(onnx.numpy_helper.from_array(feed.pop("b"), "b"))
+        del model.graph.input[1]
+        written = written.replace("Reshape ", "") if len(b) < len(a) else written
+    result = onnx_scatterx.optimize(model, target=UNLIKE)
+    assert [node.op_type for node in result.model.graph.node] == written.split()
+    assert bool(result.report.violations) == (0 in a)
+    assert_same(model, result.model, [feed])

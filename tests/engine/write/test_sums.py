@@ -63,7 +63,7 @@ def test_drawn_sums(seed: int) -> None:
     op, keeps = str(rng.choice(["ReduceSum", "ReduceMean"])), int(rng.integers(2))
     model = model_of(op, shape, axes, f"keepdims = {keeps}")
     result = onnx_scatterx.optimize(model, target="ncnn")
-    assert "Einsum" in operators(result.model)
+    assert ("Einsum" in operators(result.model)) == (rank > 1 or bool(keeps))
     feeds = []
     for odd in (None, np.inf, np.nan, -0.0, -np.inf):
         x = (rng.standard_normal(shape) * 10 ** rng.uniform(-4, 4)).astype(np.float32)

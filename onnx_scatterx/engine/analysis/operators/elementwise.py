@@ -22,6 +22,7 @@ from onnx_scatterx.engine.analysis.domain.overflow import fits
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.engine.budget import LIMITS, PRICES, budget
 from onnx_scatterx.engine.terms import Facts, Term, equals
+from onnx_scatterx.operators import named_equation
 
 
 def combine(
@@ -161,14 +162,14 @@ def matmul(call: Call, asked: Sequence[Term] = ()) -> list[TensorValue]:
 
 
 def einsum(call: Call) -> Result:
-    """Transfer an Einsum that names every dim, and those of its output."""
-    left, arrow, right = "".join(call.string("equation", "").split()).partition("->")
-    operands = left.split(",")
+    """Transfer an Einsum, with letters for its dots, and with its result."""
     shapes = [call.known(i).dims for i in range(len(call.inputs))]
-    require(arrow, "." not in left + right, [*map(len, operands)] == [*map(len, shapes)])
+    equation = required(named_equation(call.string("equation", ""), [*map(len, shapes)]))
+    left, _, right = equation.partition("->")
     dims: dict[str, list[Term]] = {}
-    for letters, shape in zip(operands, shapes, strict=True):
+    for letters, shape in zip(left.split(","), shapes, strict=True):
         for letter, dim in zip(letters, shape, strict=True):
             dims.setdefault(letter, []).append(dim)
     dtype = call.present(0).dtype
+    require({*right} <= dims.keys())
     return [TensorValue(dtype, tuple(broadcast_dims(dims[letter]) for letter in right))]

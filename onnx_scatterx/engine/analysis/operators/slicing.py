@@ -116,12 +116,25 @@ def _windows(call: Call, extents: Shape, kernel: Sequence[Term]) -> tuple[Term, 
     """Return ``(extent + pads - dilation (kernel - 1) - 1) / stride + 1`` for each axis.
 
     The quotient is rounded down if it is not negative, as it always is for Conv, and towards zero
-    in ONNX Runtime's pools.
+    in ONNX Runtime's pools. With ``ceil_mode`` it is rounded up, if the sizes are known, and if the
+    last window begins in the data: else versions of ONNX Runtime differ.
     """
-    require(not call.integer("ceil_mode", 0))
     room = _room(call, extents, kernel)
     strides = call.integers("strides") or [1] * len(room)
     require(len(strides) == len(room), min(strides, default=1) >= 1)
+    if call.integer("ceil_mode", 0):
+        require(call.node.op_type in ("AveragePool", "MaxPool"))
+        require(call.string("auto_pad", "NOTSET") == "NOTSET")
+        before = call.integers("pads") or [0] * len(room)
+        known = [
+            (required(r.constant), required(e.constant)) for r, e in zip(room, extents, strict=True)
+        ]
+        counts = [-(-r // s) for (r, _), s in zip(known, strides, strict=True)]
+        for count, stride, (r, extent), pad in zip(
+            counts, strides, known, before[: len(room)], strict=True
+        ):
+            require(r >= 0, count * stride < extent + pad)
+        return tuple(term(count + 1) for count in counts)
     if call.node.op_type in ("Conv", "FusedConv", "QLinearConv"):
         return tuple(r // s + 1 for r, s in zip(room, strides, strict=True))
     return tuple(_truncated(r, s, call.facts) + 1 for r, s in zip(room, strides, strict=True))

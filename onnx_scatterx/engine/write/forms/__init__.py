@@ -79,6 +79,7 @@ FORMS: dict[str, Forms] = {
     **dict.fromkeys(("And", "Or"), _forms(2, arithmetic.on_numbers)),
     "Cast": _forms(1, casts.not_cast, attributes=["to", "saturate"], last=[numbers.cast_numbers]),
     "Clip": _forms(3, last=[extremes.by_bounds]),
+    "ConstantOfShape": _forms(1, attributes=["value"]),
     "CumSum": _forms(
         2,
         arithmetic.exclusive_sum,
@@ -91,6 +92,7 @@ FORMS: dict[str, Forms] = {
         last=[
             einsums.moved,
             einsums.lettered,
+            einsums.in_fewer_dims,
             einsums.in_fewer_letters,
             einsums.as_product,
             einsums.by_mul,
@@ -139,6 +141,7 @@ FORMS: dict[str, Forms] = {
     "Identity": _forms(1, movement.reshape),
     "IsNaN": _forms(1, comparisons.is_nan),
     "LayerNormalization": _forms(3, biases.with_bias, attributes=("axis", "epsilon", "stash_type")),
+    "MatMul": _forms(2, last=[products.of_as_many_dims]),
     **dict.fromkeys(("Max", "Min"), _forms(2, last=[extremes.by_clip, extremes.of_two])),
     "Mod": _forms(2, arithmetic.remainder, attributes=("fmod",), last=[lookups.looked_up]),
     "Mul": _forms(2, last=[lookups.looked_up]),
@@ -179,7 +182,11 @@ FORMS: dict[str, Forms] = {
     "Slice": _forms(5, movement.strided_slice, last=[movement.listed_slice]),
     **dict.fromkeys(("Squeeze", "Unsqueeze"), _forms(2, movement.reshape, attributes=("axes",))),
     "Where": _forms(
-        3, masks.chosen, movement.expanded_where, last=[extremes.on_numbers, numbers.where_numbers]
+        3,
+        masks.softplus,
+        masks.chosen,
+        movement.expanded_where,
+        last=[extremes.on_numbers, numbers.where_numbers],
     ),
 }
 _FIRST: tuple[Form, ...] = (folded, merged.merged, merged.without_ones, written)

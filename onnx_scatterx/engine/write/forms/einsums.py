@@ -5,6 +5,7 @@
     Einsum("nchw,ncij->nhwij")(a, b)  =   Reshape(Einsum("bij,bjk->bik")(Transpose(a), Reshape(b)))
     Einsum("nchw,ncij->nhwij")(a, b)  =   Reshape(MatMul(Transpose(Reshape(a)), Reshape(b)))
     Einsum("...i,ij->...j")(a, b)     =   Einsum("abi,ij->abj")(a, b)
+    Einsum("nij,njk->nik")(a, b)      =   Einsum("nij,jk->nik")(a, Reshape(b))    n is 1 in b
     Einsum("bi,bj->bij")(a, b)        =   Reshape(a) * Reshape(b)                 of integers
 
 They hold if all sizes are known numbers, none of which is 0, and if no operand has a letter twice.
@@ -28,21 +29,40 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis import TensorValue, require, required
 from onnx_scatterx.engine.device import Use
 from onnx_scatterx.engine.terms import term
-from onnx_scatterx.engine.write.forms.equations import Equation, equation_of, without_dots
+from onnx_scatterx.engine.write.forms.equations import Equation, equation_of, text_of
 from onnx_scatterx.engine.write.forms.request import Request
+from onnx_scatterx.operators import named_equation
 
 _MOST_JOINTS = 6  # pairs of neighbours of which all subsets are tried
 _LARGEST = 1 << 24  # elements of a constant that is moved here
 
 
 def lettered(request: Request) -> ir.Value:
-    """Write letters for dots."""
+    """Write letters for dots, and the result that an equation leaves to its convention."""
     ranks = [required(request.known_of(i).rank) for i in range(len(request.inputs))]
-    text = without_dots(request, ranks)
-    require("..." in str(request.attributes.get("equation", "")))
+    text = required(named_equation(text_of(request), ranks))
+    require(text != text_of(request))
     other = replace(request, attributes={**request.attributes, "equation": text})
     require(not any(other.use.objections(request.writer.target)))
     return request.writer.spelled_node("Einsum", request.inputs, request.dtype, equation=text)
+
+
+def in_fewer_dims(request: Request) -> ir.Value:
+    """Write it without letters of size 1 that have another size in the other operand.
+
+    ONNX Runtime takes such a letter of the result for one of the other operand alone, too. If it is
+    summed, the sums are made in another order.
+    """
+    found = equation_of(request)
+    require(len(found.operands) == 2, found.is_broadcast)
+    less = found.without_ones()
+    others = zip(found.operands, less.operands, strict=True)
+    require(all({*own} - {*left} <= {*found.result} for own, left in others))
+    require(all(less.operands), less.letters == found.letters, _is_taken(request, less))
+    inputs = [
+        _arranged(request, less, i, own, less.shapes[i]) for i, own in enumerate(less.operands)
+    ]
+    return request.writer.spelled_node("Einsum", inputs, request.dtype, equation=less.text)
 
 
 def only_moves(equation: str) -> bool:
@@ -66,7 +86,7 @@ def moved(request: Request) -> ir.Value:
 
 def in_fewer_letters(request: Request) -> ir.Value:
     """Write it with neighbours as one letter, in as few letters as the target takes."""
-    found, given = equation_of(request), str(request.attributes.get("equation", ""))
+    found, given = equation_of(request), text_of(request)
     choices = (joined for joined in _choices(found) if joined.text != given)
     joined = required(next((one for one in choices if _is_taken(request, one)), None))
     inputs = [

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from onnx_scatterx.engine.analysis import require
+from onnx_scatterx.engine.analysis import require, required
 from onnx_scatterx.engine.write.forms.request import Request
-
-_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+from onnx_scatterx.operators import named_equation
 
 
 class Equation(NamedTuple):
@@ -73,6 +72,16 @@ class Equation(NamedTuple):
         shapes = (tuple(self.extent(i, letter) for letter in own) for i, own in enumerate(operands))
         return Equation(operands, self.result, tuple(shapes))
 
+    def without_ones(self) -> Equation:
+        """Return it without letters of size 1 where the other operand has another size."""
+        kept = [
+            [c for c in own if self.extent(i, c) == self.size(c)]
+            for i, own in enumerate(self.operands)
+        ]
+        operands = tuple(map("".join, kept))
+        shapes = (tuple(self.extent(i, letter) for letter in own) for i, own in enumerate(operands))
+        return Equation(operands, self.result, tuple(shapes))
+
     def joints(self) -> list[str]:
         """Return pairs of letters that are neighbours wherever one of them stands."""
         places = [*self.operands, self.result]
@@ -111,39 +120,17 @@ class Equation(NamedTuple):
 def equation_of(request: Request) -> Equation:
     """Return the equation of an Einsum, with letters for its dots; a diagonal is not read."""
     shapes = [request.shape(i) for i in range(len(request.inputs))]
-    text = without_dots(request, [*map(len, shapes)])
-    left, arrow, right = text.partition("->")
-    operands, result = left.split(","), right
-    if not arrow:
-        once = [letter for letter in sorted({*left} - {","}) if left.count(letter) == 1]
-        require("".join(once).islower() or not once)  # else their order is a convention
-        result = "".join(once)
-    require(len(operands) == len(shapes), not any(0 in shape for shape in shapes))
-    require({*result} <= {*"".join(operands)} <= {*_LETTERS})
+    text = required(named_equation(text_of(request), [*map(len, shapes)]))
+    left, _, result = text.partition("->")
+    operands = left.split(",")
+    require(not any(0 in shape for shape in shapes), {*result} <= {*"".join(operands)})
     require(all(len({*letters}) == len(letters) for letters in (*operands, result)))
-    require([*map(len, operands)] == [*map(len, shapes)])
     found = Equation(tuple(operands), result, tuple(shapes))
     dims = (pair for own in zip(operands, shapes, strict=True) for pair in zip(*own, strict=True))
     require(all(n in (1, found.size(letter)) for letter, n in dims))
     return found
 
 
-def without_dots(request: Request, ranks: Sequence[int]) -> str:
-    """Return an equation with letters for the dims that dots stand for, aligned at the last one."""
-    text = "".join(str(request.attributes.get("equation", "")).split())
-    if "..." not in text:
-        return text
-    left, arrow, right = text.partition("->")
-    operands = left.split(",")
-    require(arrow, len(operands) == len(ranks), right.count("...") == 1)
-    counts = [
-        rank - len(operand.replace("...", "")) if "..." in operand else 0
-        for operand, rank in zip(operands, ranks, strict=True)
-    ]
-    free = [letter for letter in _LETTERS if letter not in text][: max(counts)]
-    require(min(counts) >= 0, len(free) == max(counts))
-    named = [
-        operand.replace("...", "".join(free[len(free) - count :]))
-        for operand, count in zip(operands, counts, strict=True)
-    ]
-    return f"{','.join(named)}->{right.replace('...', ''.join(free))}"
+def text_of(request: Request) -> str:
+    """Return the equation of an Einsum, as the node has it, without spaces."""
+    return "".join(str(request.attributes.get("equation", "")).split())

@@ -1,7 +1,8 @@
-"""A Where by a constant mask without the mask.
+"""A Where by a constant mask without the mask, and one that changes nothing.
 
-    Where([[1], [0], [1]], x, u)   =   Concat([x[0:1], u[1:2], x[2:3]], axis 0)
-    Where(all true, x, u)          =   x
+    Where([[1], [0], [1]], x, u)             =   Concat([x[0:1], u[1:2], x[2:3]], axis 0)
+    Where(all true, x, u)                    =   x
+    Where(Greater(x, 20), x, Softplus(x))    =   Softplus(x)
 
 They hold if the sizes are known numbers, and if the mask differs along one axis at most. ONNX
 Runtime's Where makes 0 of each -0, and these forms do not: only the sign of a zero differs.
@@ -16,9 +17,26 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import require, required
 from onnx_scatterx.engine.write.forms.request import Request
+from onnx_scatterx.graphs import made_by
 
+_LINEAR = 20  # above it, a Softplus is its operand
 _PARTS = 16  # slices that one Where may become
 _MOST = 1 << 16  # elements of a constant that is written out
+
+
+def softplus(request: Request) -> ir.Value:
+    """Write the Softplus alone that is the operand itself above a bound.
+
+    It is ``x + log(1 + exp(-x))``, and ``exp(-x)`` is less than half a step of float at 1.
+    """
+    mask, x, other = (request.input(i) for i in range(3))
+    greater, made = made_by(mask, "Greater", "GreaterOrEqual"), made_by(other, "Softplus")
+    require(greater, made, request.kind == ir.DataType.FLOAT)
+    bound = request.constant(required(greater).inputs[1])
+    require(bound is not None and bound.size == 1, required(greater).inputs[0] is x)
+    require(required(made).inputs[0] is x, required(bound).numpy().item() >= _LINEAR)
+    require(len(required(bound).shape) <= required(request.known_of(1).rank))
+    return other
 
 
 def chosen(request: Request) -> ir.Value:

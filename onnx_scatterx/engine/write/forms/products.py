@@ -1,7 +1,8 @@
-"""A product of matrices with its sum, by the operators that it stands for.
+"""A product of matrices with its sum, by the operators that it stands for, and of as many dims.
 
     Gemm<alpha, beta>(a, b, c)   =   Add(Mul(MatMul(a, b), alpha), Mul(c, beta))
     Gemm<transB = 1>(a, b)       =   MatMul(a, the transposed constant b)
+    MatMul(a, b[n, i, j])        =   MatMul(a, Reshape(b, [1, n, i, j]))    if a has four dims
 
 ONNX Runtime adds ``c`` before it has added all products, so the last bits of floats may differ.
 """
@@ -9,6 +10,7 @@ ONNX Runtime adds ``c`` before it has added all products, so the last bits of fl
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import onnx_ir as ir
@@ -32,6 +34,28 @@ def by_matmul(request: Request) -> ir.Value:
     return w.node("Add", [result, _times(request, request.input(2), beta)], request.dtype)
 
 
+def of_as_many_dims(request: Request) -> ir.Value:
+    """Write axes of one element in front of the operand of fewer dims."""
+    shapes = [request.shape(i) for i in range(2)]
+    most = max(map(len, shapes))
+    require(min(map(len, shapes)) >= _MATRIX, len({*map(len, shapes)}) > 1)
+    require(not any(0 in shape for shape in shapes))
+    inputs = []
+    for i, shape in enumerate(shapes):
+        wide = [1] * (most - len(shape)) + list(shape)
+        inputs.append(request.input(i) if len(shape) == most else _widened(request, i, wide))
+    return request.writer.node("MatMul", inputs, request.dtype)
+
+
+def _widened(request: Request, i: int, shape: Sequence[int]) -> ir.Value:
+    """Return an operand in a shape of as many elements."""
+    tensor = request.constant(request.inputs[i])
+    if tensor is not None and math.prod(shape) <= _LARGEST:
+        return request.writer.constant(tensor.numpy().reshape(shape), request.kind)
+    return request.reshape(request.input(i), shape)
+
+
+_MATRIX = 2  # dims
 _TRANSPOSES = ("transA", "transB")
 
 

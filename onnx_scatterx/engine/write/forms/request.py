@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +19,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import NotKnownError, Shape, TensorValue, require, required
 from onnx_scatterx.engine.budget import LimitError
-from onnx_scatterx.engine.device import Use
+from onnx_scatterx.engine.device import Use, is_refused
 from onnx_scatterx.engine.terms import Term
 from onnx_scatterx.graphs import constant
 from onnx_scatterx.operators import OPERATORS
@@ -126,7 +126,7 @@ class Request:
         target = self.writer.target
         limits = [
             target.max_rank,
-            target.limits_of(self.op).most_dims(self.use.rank, self.use.dtype),
+            target.limits_of(self.op).most_dims(self.use.rank, partial(is_refused, self.use)),
         ]
         return min((rank for rank in limits if rank is not None), default=math.inf)
 
@@ -228,10 +228,17 @@ def written(request: Request) -> ir.Value:
     require(missing or unwanted)
     known = onnx.defs.get_schema(op, w.version, "").attributes
     named = sorted(missing | unwanted)
-    defaults = {a: onnx.helper.get_attribute_value(known[a].default_value) for a in named}
+    defaults = {a: _default(known[a]) for a in named}
     defaults = {a: v.decode() if isinstance(v, bytes) else v for a, v in defaults.items()}
     require(*(request.attributes[a] == defaults[a] for a in unwanted))
     left = {a: v for a, v in request.attributes.items() if a not in unwanted}
     added = {a: v for a, v in defaults.items() if a in missing}
     require(not any(replace(request, attributes=left | added).use.objections(w.target)))
     return w.spelled_node(op, request.inputs, request.dtype, **left, **added)
+
+
+def _default(attribute: onnx.defs.OpSchema.Attribute) -> Any:
+    """Return the default of an attribute; that of a ConstantOfShape is told in words only."""
+    if attribute.name == "value":
+        return ir.tensor(np.zeros(1, np.float32))
+    return onnx.helper.get_attribute_value(attribute.default_value)
