@@ -74,3 +74,19 @@ def test_a_conv_of_a_constant_is_computed(first: str) -> None:
     assert [node.op_type for node in result.model.graph.node] == ["Add"]
     assert not result.report.violations
     assert_same(model, result.model, [{"z": np.ones((1, 2, 2, 2), np.float32)}])
+
+
+@pytest.mark.parametrize("rows", [6, 40, 5000])
+def test_updates_of_one_element_of_which_none_wins(rows: int) -> None:
+    """LiteRT adds them, so a scatter at positions of the run is not left, at any size."""
+    model = parse(f"""{HEAD} g (float[{rows}, 8] x, int64[500, 8] i, float[500, 8] u, int64[9, 1] j,
+        float[9, 8] v) => (float[{rows}, 8] y) {{
+            z = ScatterElements <axis = 0> (x, i, u)  y = ScatterND (z, j, v) }}""")
+    result = onnx_scatterx.optimize(model, target="tflite")
+    assert not result.report.violations
+    assert [entry.action.name for entry in result.report.scatters] == ["REMOVED", "REMOVED"]
+    rng = np.random.default_rng(0)
+    shapes = {"x": (rows, 8), "u": (500, 8), "v": (9, 8)}
+    feed = {name: rng.standard_normal(s).astype(np.float32) for name, s in shapes.items()}
+    feed |= {"i": rng.integers(-rows, rows, (500, 8)), "j": rng.integers(-3, 3, (9, 1))}
+    assert_same(model, result.model, [feed])
