@@ -98,6 +98,8 @@ _SMALL = {
     "stored_constants": """(float[2, 3] x) => (int64[2, 3] y) {
             c = Constant <value_float = 8.0> ()  a = Mul (x, c)  b = Cast <to = 7> (a)
             k = Constant <value_int = 8> ()  y = Add (b, k) }""",
+    "transpose_of_equal_sizes": """(float[4, 4] x) => (float[4, 4] y) {
+            a = Neg (x)  b = Transpose <perm = [1, 0]> (a)  y = Neg (b) }""",
     "turned_rotation": """(float[1, 2, 4, 8] x, float[1, 1, 4, 8] c, float[1, 1, 4, 8] s)
             => (float[1, 2, 4, 8] y)
         <int64[1] zero = {0}, int64[1] four = {4}, int64[1] end = {8}, int64[1] last = {3}> {

@@ -22,6 +22,7 @@ FORMS = {
     "slice_before_reshape": "Slices in front of a Reshape of a Conv, not behind it",
     "slices_without_steps": "two Slices that a Concat joins without steps of 1",
     "stored_constants": "an initializer for a Constant of integers, or in a product that is cast",
+    "transpose_of_equal_sizes": "the first axis of a Transpose in place, if two axes are as long",
     "turned_rotation": "the products of a rotary embedding in another order",
     "weight_behind_norm": "the weight of a norm as the second factor, any other factor hidden",
 }

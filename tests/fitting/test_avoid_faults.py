@@ -417,6 +417,42 @@ def test_scatters_into_one_tensor(inputs: str, text: str, ranks: list[int]) -> N
 
 
 @pytest.mark.parametrize(
+    ("shape", "perm", "merged"),
+    [
+        ([4, 4], [1, 0], [1, 4, 4]),
+        ([4, 5], [1, 0], None),
+        ([4, 4, 6], [1, 0, 2], [1, 4, 4, 6]),
+        ([6, 4, 6], [2, 1, 0], [1, 6, 4, 6]),
+        ([5, 5, 5], [1, 2, 0], [1, 5, 25]),
+        ([2, 4, 4], [1, 2, 0], None),
+        ([1, 5, 3, 5, 4], [2, 0, 3, 1, 4], [1, 5, 15, 4]),
+        ([2, 5, 3, 3, 4], [2, 0, 3, 1, 4], None),
+        ([1, 4, 1, 5], [2, 0, 1, 3], None),
+        ([3, 4, 4, 6], [0, 2, 1, 3], None),
+        ([0, 0], [1, 0], None),
+        ([2, 2, 2, 2, 2, 2], [5, 4, 3, 2, 1, 0], None),
+    ],
+)
+def test_a_transpose_of_equal_sizes(
+    shape: list[int], perm: list[int], merged: list[int] | None
+) -> None:
+    """A compiler takes the first axis of the right size; the first axis of all stays in place."""
+    one, other = (", ".join(str(n) for n in dims) for dims in (shape, [shape[d] for d in perm]))
+    model = parse(f"""g (float[{one}] x) => (float[{other}] y) {{
+        h = Neg (x)  t = Transpose <perm = {perm}> (h)  y = Neg (t) }}""")
+    target = target_of(
+        "standard, faults = [{form = 'transpose_of_equal_sizes', version = '1'}], "
+        "static_only = true"
+    )
+    made = onnx_scatterx.optimize(model, target=target).model
+    assert [node.op_type == "Reshape" for node in made.graph.node].count(True) == 2 * bool(merged)
+    sizes = [list(onnx.numpy_helper.to_array(t)) for t in made.graph.initializer]
+    assert merged is None or merged in sizes
+    rng = np.random.default_rng(0)
+    assert_same(model, made, [{"x": rng.standard_normal(shape).astype(np.float32)}])
+
+
+@pytest.mark.parametrize(
     ("text", "nodes"),
     [
         ("m = MatMul (k, e)  a = Add (m, b)  y = Reshape (a, [2, 2, 3, 3, 5])",

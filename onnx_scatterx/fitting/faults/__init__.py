@@ -24,6 +24,7 @@ from onnx_scatterx.fitting.faults import (
     rotations,
     scatters,
     sums,
+    transposes,
 )
 from onnx_scatterx.fitting.faults.candidate import Candidate as Candidate
 
@@ -41,6 +42,7 @@ FORMS: Mapping[str, Callable[[Candidate], bool]] = {
     "scale_as_vector": attentions.scale_as_vector,
     "images_as_channels": convs.images_as_channels,
     "norm_of_images": images.norm_of_images,
+    "transpose_of_equal_sizes": transposes.transpose_of_equal_sizes,
     "turned_rotation": rotations.turned_rotation,
     "no_idle_output": outputs.no_idle_output,
     "stored_constants": constants.stored_constants,
