@@ -90,3 +90,16 @@ def test_updates_of_one_element_of_which_none_wins(rows: int) -> None:
     feed = {name: rng.standard_normal(s).astype(np.float32) for name, s in shapes.items()}
     feed |= {"i": rng.integers(-rows, rows, (500, 8)), "j": rng.integers(-3, 3, (9, 1))}
     assert_same(model, result.model, [feed])
+
+
+@pytest.mark.parametrize(
+    ("reduction", "made"),
+    [("none", "ScatterElements"), ("add", "ScatterElements"), ("max", "ScatterND")],
+)
+def test_a_reduction_that_iree_takes_at_points_only(reduction: str, made: str) -> None:
+    model = parse(f"""{HEAD} g (float[4, 3] x, int64[9000, 3] i, float[9000, 3] u)
+        => (float[4, 3] y) {{
+            y = ScatterElements <axis = 0, reduction = "{reduction}"> (x, i, u) }}""")
+    result = onnx_scatterx.optimize(model, target="iree", rules=())
+    assert not result.report.violations
+    assert [n.op_type for n in result.model.graph.node if "Scatter" in n.op_type] == [made]
