@@ -585,10 +585,15 @@ def test_every_form_of_a_profile_is_written() -> None:
 
 
 def test_every_fault_names_a_version_and_its_switch() -> None:
-    """Where the compiler has a switch, its refusal prints it."""
+    """Where the compiler has a switch, its refusal prints it.
+
+    The faults of a converter are in the profiles of all chips behind it.
+    """
+    behind = dict.fromkeys(("ethos-u55", "ethos-u85"), "tflite")
     faults = {t.name: t.faults for t in all_targets() if t.faults}
     assert {fault.form for own in faults.values() for fault in own} == set(FORMS)
-    assert all(f.version == target_of(name).version for name, own in faults.items() for f in own)
+    versions = {name: target_of(behind.get(name, name)).version for name in faults}
+    assert all(f.version == versions[name] for name, own in faults.items() for f in own)
     said = "W You can add disable_rules=['a_rule'] in rknn.config() to disable the error rule!"
     assert rknn._switch(said) == "the compiler says: rknn.config(disable_rules=['a_rule'])"
     assert all(rknn._switch(f"{fault.switch}!") for fault in faults["rknn"])
