@@ -16,6 +16,9 @@ from onnx_scatterx.targets.catalogue import target_of
 
 _HEAD = '<ir_version: 8, opset_import: ["" : 17]> g '
 _SMALL = {
+    "cut_before_pad": """(float[1, 6, 4] x) => (float[1, 6, 4] y)
+        <int64[6] p = {0, 1, 0, 0, -1, 0}> {
+            y = Pad (x, p) }""",
     "elements_of_gathers": """(float[9, 4] x, int64[5] i, int64[5] j) => (float[5, 4] y) {
             a = Gather (x, i)  b = Gather (x, j)  y = Sub (a, b) }""",
     "expand_for_and": """(float[1, 4] f, float[1, 2, 4] s, float[1, 3, 4] t)
@@ -101,6 +104,8 @@ _SMALL = {
     "stored_constants": """(float[2, 3] x) => (int64[2, 3] y) {
             c = Constant <value_float = 8.0> ()  a = Mul (x, c)  b = Cast <to = 7> (a)
             k = Constant <value_int = 8> ()  y = Add (b, k) }""",
+    "transpose_of_equal_sizes": """(float[4, 4] x) => (float[4, 4] y) {
+            a = Neg (x)  b = Transpose <perm = [1, 0]> (a)  y = Neg (b) }""",
     "turned_rotation": """(float[1, 2, 4, 8] x, float[1, 1, 4, 8] c, float[1, 1, 4, 8] s)
             => (float[1, 2, 4, 8] y)
         <int64[1] zero = {0}, int64[1] four = {4}, int64[1] end = {8}, int64[1] last = {3}> {

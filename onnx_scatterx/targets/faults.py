@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 FORMS = {
+    "cut_before_pad": "a Slice in front of a Pad, not a Pad that cuts",
     "few_channels": "parts of a depthwise Conv of 3 x 3 elements with steps of 4",
     "forget_names": "no names of sizes inside of the model",
     "images_as_channels": "images as channels in a depthwise Conv, if a Reshape makes them",
@@ -23,6 +24,7 @@ FORMS = {
     "slices_without_steps": "two Slices that a Concat joins without steps of 1",
     "square_of_sine": "the product of a sine with itself, in place of its square",
     "stored_constants": "an initializer for a Constant of integers, or in a product that is cast",
+    "transpose_of_equal_sizes": "the first axis of a Transpose in place, if two axes are as long",
     "turned_rotation": "the products of a rotary embedding in another order",
     "weight_behind_norm": "the weight of a norm as the second factor, any other factor hidden",
 }

@@ -25,6 +25,7 @@ from onnx_scatterx.fitting.faults import (
     rotations,
     scatters,
     sums,
+    transposes,
 )
 from onnx_scatterx.fitting.faults.candidate import Candidate as Candidate
 
@@ -36,12 +37,14 @@ FORMS: Mapping[str, Callable[[Candidate], bool]] = {
     "slice_before_reshape": cuts.slice_before_reshape,
     "rows_of_products": products.rows_of_products,
     "merged_with_constants": sums.merged_with_constants,
+    "cut_before_pad": cuts.cut_before_pad,
     "slices_without_steps": cuts.slices_without_steps,
     "expand_for_and": masks.expand_for_and,
     "weight_behind_norm": norms.weight_behind_norm,
     "scale_as_vector": attentions.scale_as_vector,
     "images_as_channels": convs.images_as_channels,
     "norm_of_images": images.norm_of_images,
+    "transpose_of_equal_sizes": transposes.transpose_of_equal_sizes,
     "turned_rotation": rotations.turned_rotation,
     "no_idle_output": outputs.no_idle_output,
     "stored_constants": constants.stored_constants,

@@ -79,3 +79,43 @@ def test_lengths_that_have_no_other_form(rows: str) -> None:
     assert [n.op_type for n in result.model.graph.node] == ["ScatterElements"]
     (violation,) = result.report.violations
     assert violation.why.endswith("takes no ScatterElements with more indices than data")
+
+
+@pytest.mark.parametrize("reduction", _REDUCTIONS)
+@pytest.mark.parametrize("kind", ["float", "int64", "int32"])
+@pytest.mark.parametrize(
+    ("shape", "listed", "axis"),
+    [
+        ([3], [9], 0),
+        ([1], [5], -1),
+        ([2, 3], [2, 8], -1),
+        ([3, 2], [4, 1], 0),
+        ([4, 1, 3], [2, 1, 2], -3),
+        ([2, 3, 4], [1, 3, 2], 1),
+    ],
+)
+def test_points(shape: list[int], listed: list[int], axis: int, reduction: str, kind: str) -> None:
+    """A target that takes a reduction in ScatterND only; indices may be fewer along any axis."""
+    dims, many = (", ".join(map(str, sizes)) for sizes in (shape, listed))
+    model = parse(f"""{HEAD} g ({kind}[{dims}] x, int64[{many}] i, {kind}[{many}] u)
+        => ({kind}[{dims}] y) {{
+            y = ScatterElements <axis = {axis}, reduction = "{reduction}"> (x, i, u) }}""")
+    target = 'standard, limits.ScatterElements.reductions = ["none"]'
+    result = onnx_scatterx.optimize(model, target=target, passes=["WriteOtherForms"])
+    made = [n.op_type for n in result.model.graph.node if "Scatter" in n.op_type]
+    assert made == ["ScatterElements" if reduction == "none" else "ScatterND"]
+    assert not result.report.violations
+    rng = np.random.default_rng(0)
+    feeds = [drawn(model, axis, rng) for _ in range(4)] if reduction != "none" else []
+    assert_same(model, result.model, feeds)
+
+
+def test_points_that_have_no_other_form() -> None:
+    """A target that takes no reduction at all, and sizes that are not numbers."""
+    for rows, limit in (("4", 'limits.ScatterND.reductions = ["none"]'), ("K", "dense = false")):
+        model = parse(f"""{HEAD} g (float[9] x, int64[{rows}] i, float[{rows}] u) => (float[9] y) {{
+            y = ScatterElements <reduction = "max"> (x, i, u) }}""")
+        target = f'standard, limits.ScatterElements.reductions = ["none"], {limit}'
+        result = onnx_scatterx.optimize(model, target=target, passes=["WriteOtherForms"])
+        assert [n.op_type for n in result.model.graph.node] == ["ScatterElements"]
+        assert len(result.report.violations) == 1

@@ -118,8 +118,21 @@ def fake_tflite(
 
     The network renames its inputs and outputs, gives outputs in another order, and returns y with
     the channels at the end if `images`. Without a `signature`, it knows them by their order only.
+    As onnx2tf does, it notes what layers are made of, and converts to float32 and to float16.
     """
     converted: list[onnx.ModelProto] = []
+
+    class Saver:
+        @property
+        def tracking_metadata(self) -> str:
+            raise AssertionError("the notes hold all weights")
+
+    class Converter:
+        target_spec = SimpleNamespace(supported_types=())
+
+        def convert(self) -> bytes:
+            assert not self.target_spec.supported_types
+            return b"float32"
 
     def convert(file: str, **_: object) -> object:
         model = onnx.load(file)
@@ -127,6 +140,11 @@ def fake_tflite(
         if error:
             os.write(1, f"ERROR: no such axis\nERROR: onnx_op_name: {error}\n".encode())
             raise SystemExit(1)
+        assert converters.TFLiteConverterV2().convert() == b"float32"
+        assert Saver().tracking_metadata == "{}"
+        Converter.target_spec = SimpleNamespace(supported_types=["float16"])
+        assert converters.TFLiteKerasModelConverterV2().convert() == b""
+        Converter.target_spec = SimpleNamespace(supported_types=())
         shapes = [[d.dim_value for d in v.type.tensor_type.shape.dim] for v in model.graph.output]
         moved = images and len(shapes[0]) == 3
         return SimpleNamespace(
@@ -175,10 +193,22 @@ def fake_tflite(
         def get_tensor(self, index: int) -> np.ndarray:
             return self.tensors[index]
 
+    names = ("TFLiteConverterV2", "TFLiteKerasModelConverterV2")
+    saved = "tf_keras.src.saving.legacy.saved_model"
+    converters = SimpleNamespace(**{name: type(name, (Converter,), {}) for name in names})
     for name, entry, content in (
         ("onnx2tf", "convert", convert),
         ("ai_edge_litert", "interpreter", None),
         ("ai_edge_litert.interpreter", "Interpreter", Interpreter),
+        ("tensorflow", "float16", "float16"),
+        ("tensorflow.lite", "python", None),
+        ("tensorflow.lite.python", "lite", converters),
+        ("tf_keras", "src", None),
+        ("tf_keras.src", "saving", None),
+        ("tf_keras.src.saving", "legacy", None),
+        ("tf_keras.src.saving.legacy", "saved_model", None),
+        (saved, "base_serialization", None),
+        (f"{saved}.base_serialization", "SavedModelSaver", Saver),
     ):
         module = ModuleType(name)
         setattr(module, entry, content)

@@ -176,6 +176,7 @@ FORMS: dict[str, Forms] = {
         scattered.lengthened,
         rows.from_start,
         attributes=("axis", "reduction"),
+        last=[scattered.as_points],
     ),
     "ScatterND": _forms(3, rows.from_start, attributes=("reduction",)),
     "Sign": _forms(1, last=[arithmetic.sign]),

@@ -2,14 +2,17 @@
 
     ScatterElements(x, i, u, axis=-2)   =   ScatterElements(x, i, u, axis=1)     of three axes
     ScatterElements(x, i, u)            =   Slice(ScatterElements(Concat(x, 0...), i, u), 0, n)
+    ScatterElements(x, i, u)            =   ScatterND(x, Concat(Unsqueeze(i), [0, 1, ...]), u)
 
 The first holds for every operator with an axis. The second is for a target that takes no more
 indices than data along the axis. Its indices count from the start, so none of them names an element
-that was added behind the n elements of x.
+that was added behind the n elements of x. The third is for a target that takes a reduction in
+ScatterND only: each update goes to a point, of which the index is one column.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +21,8 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis import require, required
 from onnx_scatterx.engine.write.forms.request import Request
 from onnx_scatterx.engine.write.forms.rows import counted_from_start
+
+_MOST = 1 << 20  # elements of a constant that is written out
 
 
 def counted_axis(request: Request) -> ir.Value:
@@ -46,3 +51,23 @@ def lengthened(request: Request) -> ir.Value:
     require(not any(other.use.objections(w.target)))
     whole = w.spelled_node(request.op, inputs, request.dtype, **attributes)
     return request.cut(whole, axis, 0, count)
+
+
+def as_points(request: Request) -> ir.Value:
+    """Write each update to a point of the data."""
+    shape, listed, w = request.shape(0), request.shape(1), request.writer
+    rank, int64 = len(shape), ir.DataType.INT64
+    axis = request.axis(rank)
+    require(rank == len(listed), 0 not in (*shape, *listed), math.prod(listed) * rank <= _MOST)
+    require(request.known_of(1).dtype == int64, request.takes("Unsqueeze"))
+    places = np.moveaxis(np.indices(listed), 0, -1)
+    column = w.axes("Unsqueeze", request.input(1), int64, [rank])
+    around = (places[..., :axis], places[..., axis + 1 :])
+    before, after = ([w.constant(part, int64)] if part.size else [] for part in around)
+    require(rank == 1 or request.takes("Concat"))
+    points = w.node("Concat", [*before, column, *after], int64, axis=rank) if rank > 1 else column
+    inputs, attributes = [request.input(0), points, request.input(2)], dict(request.attributes)
+    attributes.pop("axis", None)
+    other = required(w.request("ScatterND", inputs, request.dtype, attributes))
+    require(not any(other.use.objections(w.target)))
+    return w.spelled_node("ScatterND", inputs, request.dtype, **attributes)

@@ -4,17 +4,22 @@ onnx2tf takes inputs of 3 to 5 dims for images, and moves their channels to the 
 this off, except for an output after a Conv. If an output has another shape than the model's, the
 model is converted once more with flat outputs, since a shape does not always show where the
 channels are. Operators of TensorFlow that are not TensorFlow Lite's are refused.
+
+Of what onnx2tf writes, only the file in float32 is made: most of the time goes into one in float16,
+and into notes about layers, which are not read and hold all weights as text.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -53,7 +58,7 @@ class TFLite(Adapter):
         for flat in (False, True):
             copy, shapes = _prepared(onnx.load(str(model)), fed, flat)
             onnx.save(copy, "model.onnx")
-            with captured() as printed:
+            with captured() as printed, _float32_alone():
                 try:
                     network = onnx2tf.convert(
                         "model.onnx",
@@ -86,6 +91,25 @@ class TFLite(Adapter):
                 for (name, shape), key in outputs
             },
         )
+
+
+@contextlib.contextmanager
+def _float32_alone() -> Iterator[None]:
+    """Let TensorFlow neither convert to float16 nor note what layers are made of."""
+    import tensorflow as tf
+    from tensorflow.lite.python import lite
+    from tf_keras.src.saving.legacy.saved_model.base_serialization import SavedModelSaver
+
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(mock.patch.object(SavedModelSaver, "tracking_metadata", "{}"))
+        for kind in (lite.TFLiteKerasModelConverterV2, lite.TFLiteConverterV2):
+
+            def convert(converter: Any, whole: Any = kind.convert) -> bytes:
+                halved = tf.float16 in converter.target_spec.supported_types
+                return b"" if halved else whole(converter)
+
+            stack.enter_context(mock.patch.object(kind, "convert", convert))
+        yield
 
 
 def _run(
