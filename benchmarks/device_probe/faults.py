@@ -16,9 +16,6 @@ from onnx_scatterx.targets.catalogue import target_of
 
 _HEAD = '<ir_version: 8, opset_import: ["" : 17]> g '
 _SMALL = {
-    "cut_before_pad": """(float[1, 6, 4] x) => (float[1, 6, 4] y)
-        <int64[6] p = {0, 1, 0, 0, -1, 0}> {
-            y = Pad (x, p) }""",
     "elements_of_gathers": """(float[9, 4] x, int64[5] i, int64[5] j) => (float[5, 4] y) {
             a = Gather (x, i)  b = Gather (x, j)  y = Sub (a, b) }""",
     "expand_for_and": """(float[1, 4] f, float[1, 2, 4] s, float[1, 3, 4] t)

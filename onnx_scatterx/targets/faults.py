@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 FORMS = {
-    "cut_before_pad": "a Slice in front of a Pad, not a Pad that cuts",
     "few_channels": "parts of a depthwise Conv of 3 x 3 elements with steps of 4",
     "forget_names": "no names of sizes inside of the model",
     "images_as_channels": "images as channels in a depthwise Conv, if a Reshape makes them",

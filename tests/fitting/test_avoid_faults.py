@@ -425,34 +425,6 @@ def test_scatters_into_one_tensor(inputs: str, text: str, ranks: list[int]) -> N
 
 
 @pytest.mark.parametrize(
-    ("operands", "nodes"),
-    [
-        ("[0, 1, 0, 0, -1, 0]", "Slice Pad"),
-        ("[0, -5, -1, 0, 3, -2], v", "Slice Pad"),
-        ("[-1, 0, 0, 1, 0, 0], v", "Slice Pad"),
-        ("[2, -1], v, [-2]", "Slice Pad"),
-        ("[0, 1, 0, 0, 1, 0]", "Pad"),
-        ("[0, 9, 0, 0, -7, 0]", "Pad"),
-    ],
-)
-def test_a_pad_that_cuts(operands: str, nodes: str) -> None:
-    """A compiler mistakes negative amounts, as those of a shift in time."""
-    amounts = [int(n) for n in operands.split("]")[0][1:].split(",")]
-    pairs = [(0, 0), (amounts[0], amounts[1]), (0, 0)]
-    if len(amounts) == 6:
-        pairs = list(zip(amounts[:3], amounts[3:], strict=True))
-    sizes = ", ".join(str(n + a + b) for n, (a, b) in zip((1, 6, 4), pairs, strict=True))
-    model = parse(f"""g (float[1, 6, 4] x, float v) => (float[{sizes}] y) {{
-        y = Pad (x, {operands}) }}""")
-    target = "standard, static_only = true, faults = [{form = 'cut_before_pad', version = '1'}]"
-    made = onnx_scatterx.optimize(model, target=target_of(target)).model
-    assert " ".join(n.op_type for n in made.graph.node if n.op_type != "Constant") == nodes
-    if not operands.startswith("[0, 9"):  # more is cut off than there is
-        x = np.random.default_rng(0).standard_normal((1, 6, 4)).astype(np.float32)
-        assert_same(model, made, [{"x": x, "v": np.array(7, np.float32)}])
-
-
-@pytest.mark.parametrize(
     ("shape", "perm", "merged"),
     [
         ([4, 4], [1, 0], [1, 4, 4]),

@@ -135,9 +135,7 @@ def test_updates_of_one_element_of_which_none_wins(rows: int) -> None:
     assert [entry.action.name for entry in result.report.scatters] == ["REMOVED", "REMOVED"]
     rng = np.random.default_rng(0)
     shapes = {"x": (rows, 8), "u": (500, 8), "v": (9, 8)}
-    feed: dict[str, np.ndarray] = {
-        name: rng.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()
-    }
+    feed = {name: rng.standard_normal(s).astype(np.float32) for name, s in shapes.items()}
     feed |= {"i": rng.integers(-rows, rows, (500, 8)), "j": rng.integers(-3, 3, (9, 1))}
     assert_same(model, result.model, [feed])
     ("reduction", "made"),

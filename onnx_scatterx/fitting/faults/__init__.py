@@ -37,7 +37,6 @@ FORMS: Mapping[str, Callable[[Candidate], bool]] = {
     "slice_before_reshape": cuts.slice_before_reshape,
     "rows_of_products": products.rows_of_products,
     "merged_with_constants": sums.merged_with_constants,
-    "cut_before_pad": cuts.cut_before_pad,
     "slices_without_steps": cuts.slices_without_steps,
     "expand_for_and": masks.expand_for_and,
     "weight_behind_norm": norms.weight_behind_norm,

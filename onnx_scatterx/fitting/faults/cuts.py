@@ -1,9 +1,8 @@
-"""Slices behind the Reshape of a Conv, Slices that a Concat joins, and a Pad that cuts.
+"""Slices behind the Reshape of a Conv, and Slices that a Concat joins.
 
     slice_before_reshape    Slice(Reshape(Conv(x)))   =   Reshape(Slice(Conv(x)))
     slices_without_steps    Concat(Slice(x, a, b, axis, 1), Slice(x, c, d, axis, 1))
                         =   Concat(Slice(x, a, b, axis), Slice(x, c, d, axis))
-    cut_before_pad          Pad(x, [1, -1])   =   Pad(Slice(x, 0, -1), [1, 0])
 
 The first is written if the Reshape only adds or removes axes of one element, for several Slices, or
 for a Split.
@@ -100,37 +99,3 @@ def slices_without_steps(at: Candidate) -> bool:
             node.resize_inputs(4)
             modified = True
     return modified
-
-
-def cut_before_pad(at: Candidate) -> bool:
-    """Cut off elements by a Slice, not by a Pad with negative amounts."""
-    w, node, scope, _, _ = at
-    if not is_operator(node, ("Pad",)) or attribute_of(node, "mode", "constant") != "constant":
-        return False
-    operands = [*node.inputs, None, None, None][:4]
-    x, _, value, named = operands
-    tensors = [None if v is None else constant(v, scope.overridable) for v in operands]
-    shape = None if x is None else scope.of(x).static_shape
-    if x is None or shape is None or tensors[1] is None or (named is not None) > bool(tensors[3]):
-        return False
-    amounts = [int(n) for n in tensors[1].numpy().ravel()]
-    axes = [*range(len(shape))]
-    if tensors[3] is not None:
-        axes = [int(d) % len(shape) for d in tensors[3].numpy().ravel()]
-    pairs = dict(
-        zip(axes, zip(amounts[: len(axes)], amounts[len(axes) :], strict=True), strict=True)
-    )
-    cuts = {d: (max(-a, 0), max(-b, 0)) for d, (a, b) in pairs.items() if min(a, b) < 0}
-    if not cuts or any(shape[d] < sum(cut) for d, cut in cuts.items()):
-        return False
-    starts, ends = [a for a, _ in cuts.values()], [shape[d] - b for d, (_, b) in cuts.items()]
-    grown = [max(pairs.get(d, (0, 0))[side], 0) for side in (0, 1) for d in range(len(shape))]
-    kind = w.dtype_of(x)
-
-    def write() -> ir.Value:
-        bounds = [w.constant(numbers) for numbers in (starts, ends, list(cuts))]
-        cut = w.node("Slice", [x, *bounds], kind)
-        more = [] if value is None else [value]
-        return w.node("Pad", [cut, w.constant(grown), *more], kind)
-
-    return at.replace(node.outputs[0], write)
