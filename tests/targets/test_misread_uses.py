@@ -125,6 +125,8 @@ def test_whether_a_use_is_refused(target: str, inputs: str, body: str, refused: 
         <float[2] two = {{2, 3}}, int64[1] k = {{1}}> {{ {made} = {body} }}""")
     result = onnx_scatterx.optimize(model, target=target)
     assert any(not v.on_host for v in result.report.violations) == refused
+
+
 @pytest.mark.parametrize("rows", [6, 40, 5000])
 def test_updates_of_one_element_of_which_none_wins(rows: int) -> None:
     """LiteRT adds them, so a scatter at positions of the run is not left, at any size."""
@@ -132,17 +134,25 @@ def test_updates_of_one_element_of_which_none_wins(rows: int) -> None:
         float[9, 8] v) => (float[{rows}, 8] y) {{
             z = ScatterElements <axis = 0> (x, i, u)  y = ScatterND (z, j, v) }}""")
     result = onnx_scatterx.optimize(model, target="tflite")
+    assert not result.report.violations
     assert [entry.action.name for entry in result.report.scatters] == ["REMOVED", "REMOVED"]
     rng = np.random.default_rng(0)
     shapes = {"x": (rows, 8), "u": (500, 8), "v": (9, 8)}
-    feed = {name: rng.standard_normal(s).astype(np.float32) for name, s in shapes.items()}
+    feed: dict[str, np.ndarray] = {
+        name: rng.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()
+    }
     feed |= {"i": rng.integers(-rows, rows, (500, 8)), "j": rng.integers(-3, 3, (9, 1))}
     assert_same(model, result.model, [feed])
+
+
+@pytest.mark.parametrize(
     ("reduction", "made"),
     [("none", "ScatterElements"), ("add", "ScatterElements"), ("max", "ScatterND")],
+)
 def test_a_reduction_that_iree_takes_at_points_only(reduction: str, made: str) -> None:
     model = parse(f"""{HEAD} g (float[4, 3] x, int64[9000, 3] i, float[9000, 3] u)
         => (float[4, 3] y) {{
             y = ScatterElements <axis = 0, reduction = "{reduction}"> (x, i, u) }}""")
     result = onnx_scatterx.optimize(model, target="iree", rules=())
+    assert not result.report.violations
     assert [n.op_type for n in result.model.graph.node if "Scatter" in n.op_type] == [made]

@@ -77,7 +77,9 @@ _REDUCES = ("axes", "keepdims", "noop_with_empty_axes")
 FORMS: dict[str, Forms] = {
     "Abs": _forms(1, last=[arithmetic.absolute]),
     **dict.fromkeys(("And", "Or"), _forms(2, arithmetic.on_numbers)),
-    "Cast": _forms(1, casts.not_cast, attributes=["to", "saturate"], last=[numbers.cast_numbers]),
+    "Cast": _forms(
+        1, casts.not_cast, attributes=["to", "saturate", "round_mode"], last=[numbers.cast_numbers]
+    ),
     "Clip": _forms(3, last=[extremes.by_bounds]),
     "ConstantOfShape": _forms(1, attributes=["value"]),
     "CumSum": _forms(
