@@ -5,7 +5,7 @@ pytest                              all but what is marked `full`, and a share o
 ALL_CASES=1 pytest                  with all tests and all their cases
 pytest -m "not slow"                without the tests that start processes
 pytest tests/engine/lift/test_lift_scatter.py  one file, in this process
-pytest --hypothesis-profile=full    with six times the examples and all cases and tests, as CI
+pytest --hypothesis-profile=full    with five times the examples and all cases and tests, as CI
 pytest --hypothesis-profile=full -m drawn   of these only those that the profile changes
 pytest --hypothesis-profile=deep    with ten times the examples
 just explore 7                      with ten times the examples, and others: those of seed 7

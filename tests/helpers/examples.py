@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-for name, count in {"daily": 10, "full": 60, "deep": 100, "other": 100}.items():
+for name, count in {"daily": 10, "full": 50, "deep": 100, "other": 100}.items():
     settings.register_profile(
         name, max_examples=count, deadline=None, derandomize=name != "other", database=None
     )
@@ -22,6 +22,11 @@ for name, count in {"daily": 10, "full": 60, "deep": 100, "other": 100}.items():
 def is_full() -> bool:
     """Return whether everything is tried that CI tries: under all profiles but `daily`."""
     return settings().max_examples > settings.get_profile("daily").max_examples
+
+
+def is_deep() -> bool:
+    """Return whether more is tried than CI tries."""
+    return settings().max_examples > settings.get_profile("full").max_examples
 
 
 def scaled(count: int) -> int:
