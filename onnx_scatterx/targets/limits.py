@@ -54,7 +54,7 @@ class OperatorLimits:
     broadcast: bool = True  # operands of unlike shapes
     steps: bool | frozenset[int] = True  # Slice with a step other than 1, or than these
     computed: bool | Literal["sizes"] = True  # bounds and shapes that no constants give, or sizes
-    negative: bool = True  # indices, steps, pads, or dividends of a Mod, that may be
+    negative: bool = True  # indices, steps, pads, or dividends of a Mod, that may be below 0
     constant: bool = True  # indices that are constants
     axes_input: bool | Literal["all", "several"] = True  # axes as an input; of all, of several
     native: bool | frozenset[str] = True

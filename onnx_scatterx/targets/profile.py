@@ -45,7 +45,7 @@
     steps = false                          # no step other than 1; or [1, -1]: only these
     computed = false                       # constant starts and ends; "sizes": or from input sizes
     [limits.Gather]
-    negative = false                       # no indices, steps, pads or dividends that are
+    negative = false                       # no indices, steps, pads or dividends below 0
     constant = false                       # no indices that are constants
     [limits.ReduceMax]
     axes_input = false                     # axes as an attribute only; "all", "several": or so many
