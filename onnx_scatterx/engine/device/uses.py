@@ -77,7 +77,7 @@ class Use:
 
     @property
     def may_be_negative(self) -> bool:
-        """Whether an index, a step, a pad or a dividend may be negative."""
+        """Whether an index, a step or a dividend may be negative, or a pad is."""
         return not self.of_any_sign and _may_be_negative(self)
 
     @property
@@ -309,6 +309,8 @@ def _may_be_negative(use: Use) -> bool:
         return False
     if indices.constant is not None:
         return bool((indices.constant < 0).any())
+    if use.op_type == "Pad":  # rules prove that what they compute removes nothing
+        return any(t.constant is not None and t.constant < 0 for t in indices.terms or ())
     if indices.terms is None or indices.shape is None:
         return True
     inside = use.facts.assuming(extents=dict(enumerate(indices.shape)))
