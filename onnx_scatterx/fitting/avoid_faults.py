@@ -13,6 +13,7 @@ from onnx_scatterx.engine.budget import LimitError, budget
 from onnx_scatterx.engine.device import TakenOut
 from onnx_scatterx.engine.passes import Job, Pass
 from onnx_scatterx.engine.write import Writer
+from onnx_scatterx.graphs import all_nodes
 
 
 def avoid_faults(job: Job) -> bool:
@@ -37,6 +38,8 @@ def avoid_faults(job: Job) -> bool:
         with budget().share(1 / 4):
             known = job.analyses.without_trust.current()
             for graph, scope in known.own_graphs():
+                if scope.function is not None and _is_open(scope.function):
+                    continue
                 as_nodes, target = job.has_constant_nodes(scope), job.settings.target
                 w = Writer(graph, scope, job.names, constant_nodes=as_nodes, target=target)
                 nodes = defaultdict[str, list[ir.Node]](list)
@@ -51,6 +54,11 @@ def avoid_faults(job: Job) -> bool:
     except LimitError:
         pass  # the rest is kept
     return modified
+
+
+def _is_open(function: ir.Function) -> bool:
+    """Return whether callers give attributes of its nodes: what a form asks of these is unknown."""
+    return any(a.is_ref() for node in all_nodes(function) for a in node.attributes.values())
 
 
 AvoidFaults = Pass(avoid_faults, applies=lambda s: s.target.faults)

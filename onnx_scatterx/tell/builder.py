@@ -104,7 +104,7 @@ def report_of(
     after: Counter[str],
     **more: Any,
 ) -> Report:
-    """Return the report on a job; ``more`` are fields of which the job knows nothing.
+    """Return the report on a job. ``more`` are the fields that the caller gives.
 
     If a pass changed the model, the result holds under all promises.
     """

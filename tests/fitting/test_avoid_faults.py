@@ -461,6 +461,30 @@ def test_a_transpose_of_equal_sizes(
 
 
 @pytest.mark.parametrize(
+    ("given", "node"),
+    [
+        ("p = [1, 0, 2]", "Transpose <perm : ints = @p> (a)"),
+        ("p = 1", "Softmax <axis : int = @p> (q)"),
+        ("p = 0", "Gather <axis : int = @p> (a, i)"),
+    ],
+)
+@pytest.mark.parametrize("form", sorted(FORMS))
+def test_what_the_caller_of_a_function_gives_is_not_asked(form: str, given: str, node: str) -> None:
+    """A form leaves the function as it is: it may be called with another axis."""
+    model = parse(
+        f"g (float[4,4,4] x, int64[4] i) => (float[4,4,4] y) {{ y = local.f <{given}> (x, i) }}",
+        more=', "local" : 1',
+    )
+    head = '<domain: "local", opset_import: ["" : 18]> f <p> (a, i) => (b)'
+    scaled = "k = Constant <value = float {0.3}> ()  q = Mul (a, k)"
+    product = f"h = {node}  g = {node}  m = MatMul (h, q)  b = Add (m, g)"
+    model.functions.append(onnx.parser.parse_function(f"{head} {{ {scaled} {product} }}"))
+    target = f"standard, static_only = true, faults = [{{form = '{form}', version = '1'}}]"
+    made = onnx_scatterx.optimize(model, target=target).model
+    assert made.functions[0].node == model.functions[0].node
+
+
+@pytest.mark.parametrize(
     ("text", "nodes"),
     [
         ("m = MatMul (k, e)  a = Add (m, b)  y = Reshape (a, [2, 2, 3, 3, 5])",

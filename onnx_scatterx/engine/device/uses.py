@@ -309,7 +309,7 @@ def _may_be_negative(use: Use) -> bool:
         return False
     if indices.constant is not None:
         return bool((indices.constant < 0).any())
-    if use.op_type == "Pad":  # rules prove that what they compute removes nothing
+    if use.op_type == "Pad":  # a computed amount adds elements: rules prove it of theirs
         return any(t.constant is not None and t.constant < 0 for t in indices.terms or ())
     if indices.terms is None or indices.shape is None:
         return True

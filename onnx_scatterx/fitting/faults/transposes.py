@@ -1,4 +1,4 @@
-"""Transposes that move the first axis, of which a compiler looks at the sizes.
+"""Transposes that move the first axis: a compiler looks only at the sizes.
 
     transpose_of_equal_sizes    Transpose(x)   =   Reshape(Transpose(Reshape(x)))
 
@@ -15,7 +15,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import required
 from onnx_scatterx.fitting.faults.candidate import Candidate
-from onnx_scatterx.graphs import attribute_of, is_operator
+from onnx_scatterx.graphs import is_operator, perm_of
 
 _RANK = 5
 """The most dims that are written."""
@@ -30,8 +30,8 @@ def transpose_of_equal_sizes(at: Candidate) -> bool:
     shape = scope.of(x).static_shape
     if not shape or 0 in shape or at.constants.is_constant(x):
         return False
-    perm = [int(d) for d in attribute_of(node, "perm", [*reversed(range(len(shape)))])]
-    if perm[0] == 0 or _moved(shape, perm) == _moved(shape, _guessed(shape, perm)):
+    perm = perm_of(node, len(shape))
+    if perm is None or perm[0] == 0 or _moved(shape, perm) == _moved(shape, _guessed(shape, perm)):
         return False
     sizes, order = _merged(shape, perm)
     if len(sizes) >= _RANK:

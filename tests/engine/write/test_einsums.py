@@ -155,7 +155,7 @@ LETTERS = "standard, limits.Einsum.refused = [{letters = ['implied']}, {letters 
 
 
 def stretched(rng: random.Random) -> tuple[str, list[list[int]]]:
-    """Draw an equation of which letters of the result may have the size 1 in one operand."""
+    """Draw an equation. A letter of the result may have the size 1 in one operand."""
     roles = {letter: rng.choice(["batch", "row", "column", "sum"]) for letter in "abcdef"}
     has = [("batch", "row", "sum"), ("batch", "column", "sum"), ("batch", "row", "column")]
     terms = [[letter for letter, role in roles.items() if role in some] for some in has]

@@ -19,11 +19,10 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import NotKnownError, require, required
-from onnx_scatterx.engine.write.forms.request import Request
+from onnx_scatterx.engine.write.forms.request import MOST, Request
 from onnx_scatterx.graphs import INT64_MAX
 
 _LISTED = 1 << 10  # elements of a constant that is written out, if another node may make them
-_MOST = 1 << 20  # elements of a constant that is written out
 _PARTS = 16  # slices that one Slice may become
 
 
@@ -59,7 +58,7 @@ def listed_slice(request: Request) -> ir.Value:
     for a, start, end in zip(axes, starts, ends, strict=True):
         size = required(dims[a % len(dims)].constant)
         picks[a % len(dims)] = _positions(start, end, 1, size)
-    require(all(len(pick) <= _MOST for pick in picks.values()))
+    require(all(len(pick) <= MOST for pick in picks.values()))
     for axis, pick in picks.items():
         x = w.node("Gather", [x, w.constant(np.array(pick, np.int64))], request.kind, axis=axis)
     return x
@@ -151,7 +150,7 @@ def tile(request: Request) -> ir.Value:
     shape, result, dtype = request.shape(0), request.sizes, request.kind
     w, x = request.writer, request.input(0)
     tensor = request.constant(x)
-    if tensor is not None and math.prod(result) <= _MOST:
+    if tensor is not None and math.prod(result) <= MOST:
         whole = np.broadcast_to(tensor.numpy(), np.broadcast_shapes(shape, result))
         return w.constant(np.ascontiguousarray(whole), dtype)
     lead = (1,) * (len(result) - len(shape))
@@ -165,7 +164,7 @@ def tile(request: Request) -> ir.Value:
 def added(request: Request) -> ir.Value:
     """Add zeros of the new shape to integers."""
     dtype, sizes = request.kind, request.sizes
-    require(dtype in (ir.DataType.INT32, ir.DataType.INT64), math.prod(sizes) <= _MOST)
+    require(dtype in (ir.DataType.INT32, ir.DataType.INT64), math.prod(sizes) <= MOST)
     zeros = request.writer.constant(np.zeros(sizes, dtype.numpy()), dtype)
     return request.writer.node("Add", [request.input(0), zeros], dtype)
 
@@ -184,7 +183,7 @@ def expanded_where(request: Request) -> ir.Value:
     require(request.takes("Where"), any(s != result for s in shapes))
     kinds = (ir.DataType.BOOL, dtype, dtype)
     for value, kind, shape in zip(request.inputs, kinds, shapes, strict=True):
-        small = request.constant(value) is not None and math.prod(result) <= _MOST
+        small = request.constant(value) is not None and math.prod(result) <= MOST
         require(shape == result or small or _expands(request, kind))
     is_float = dtype.is_floating_point()
     c_has, _, b_has = (s[-1:] == result[-1:] for s in shapes)

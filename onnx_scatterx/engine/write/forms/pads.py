@@ -16,11 +16,10 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import require, required
 from onnx_scatterx.engine.terms import Term
-from onnx_scatterx.engine.write.forms.request import Request, is_taken
+from onnx_scatterx.engine.write.forms.request import MOST, Request, is_taken
 from onnx_scatterx.graphs import INT64_MAX
 
 _SMALL = 1 << 10  # elements of a constant that is written out, if the target has Expand
-_MOST = 1 << 20  # elements of a constant that is written out
 
 _Pairs = dict[int, tuple[int, int]]  # what is added before an axis and behind it
 
@@ -61,7 +60,7 @@ def concat(request: Request) -> ir.Value:
             sizes[d] = None if own is None else own + sum(pair)
     may_expand = request.takes("Expand") or request.takes("Tile")
     largest = max((math.prod(part) for _, parts in blocks for part in parts), default=0)
-    require(may_expand or largest <= _MOST)
+    require(may_expand or largest <= MOST)
 
     def block(part: tuple[int, ...]) -> ir.Value:
         if math.prod(part) <= _SMALL or not may_expand:

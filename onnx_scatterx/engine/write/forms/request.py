@@ -28,6 +28,9 @@ from onnx_scatterx.text import Refusal
 if TYPE_CHECKING:
     from onnx_scatterx.engine.write.writer import Writer
 
+MOST = 1 << 20
+"""The most elements of a constant that a form writes out."""
+
 
 @dataclass(frozen=True)
 class Request:

@@ -27,7 +27,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis import TensorValue, require, required
 from onnx_scatterx.engine.terms import term
 from onnx_scatterx.engine.write.forms.positions import positions_of
-from onnx_scatterx.engine.write.forms.request import Request, bounds
+from onnx_scatterx.engine.write.forms.request import MOST, Request, bounds
 from onnx_scatterx.graphs import attribute_of, is_operator, perm_of
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 _INT64 = ir.DataType.INT64
 _PARTS = 16  # slices that one Gather may become
-_MOST = 1 << 20  # elements of a constant that is written out
 
 
 def from_start(request: Request) -> ir.Value:
@@ -203,7 +202,7 @@ def listed_elements(request: Request) -> ir.Value:
         (indices if d == axis else places[d - first]) * strides[d] for d in range(first, len(shape))
     )
     at = np.broadcast_to(at, indices.shape).ravel()
-    require(len(at) <= _MOST, math.prod(shape[first:]) < 1 << 31)
+    require(len(at) <= MOST, math.prod(shape[first:]) < 1 << 31)
     lead = [math.prod(shape[:first])] if first else []
     x = request.reshape(request.input(0), [*lead, math.prod(shape[first:])])
     x = w.node("Gather", [x, w.constant(at, _INT64)], request.dtype, axis=len(lead))
@@ -215,7 +214,7 @@ def flat_elements(request: Request) -> ir.Value:
     shape, dims, w = request.shape(0), request.shape(1), request.writer
     axis, size = request.axis(len(shape)), math.prod(shape)
     dtype, (low, _) = required(request.known_of(1).dtype), _index_range(request)
-    require(0 not in (*shape, *dims), math.prod(dims) <= _MOST, request.takes("Gather"))
+    require(0 not in (*shape, *dims), math.prod(dims) <= MOST, request.takes("Gather"))
     require(size < 1 << 31, request.kind != ir.DataType.STRING)
     at, strides = request.input(1), [math.prod(shape[d + 1 :]) for d in range(len(shape))]
     if low < 0:

@@ -7,7 +7,7 @@
 The first holds for every operator with an axis. The second is for a target that takes no more
 indices than data along the axis. Its indices count from the start, so none of them names an element
 that was added behind the n elements of x. The third is for a target that takes a reduction in
-ScatterND only: each update goes to a point, of which the index is one column.
+ScatterND only. Each update goes to a point: the index is one coordinate, the others are constants.
 """
 
 from __future__ import annotations
@@ -19,10 +19,8 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import require, required
-from onnx_scatterx.engine.write.forms.request import Request
+from onnx_scatterx.engine.write.forms.request import MOST, Request
 from onnx_scatterx.engine.write.forms.rows import counted_from_start
-
-_MOST = 1 << 20  # elements of a constant that is written out
 
 
 def counted_axis(request: Request) -> ir.Value:
@@ -58,7 +56,7 @@ def as_points(request: Request) -> ir.Value:
     shape, listed, w = request.shape(0), request.shape(1), request.writer
     rank, int64 = len(shape), ir.DataType.INT64
     axis = request.axis(rank)
-    require(rank == len(listed), 0 not in (*shape, *listed), math.prod(listed) * rank <= _MOST)
+    require(rank == len(listed), 0 not in (*shape, *listed), math.prod(listed) * rank <= MOST)
     require(request.known_of(1).dtype == int64, request.takes("Unsqueeze"))
     places = np.moveaxis(np.indices(listed), 0, -1)
     column = w.axes("Unsqueeze", request.input(1), int64, [rank])

@@ -95,7 +95,7 @@ class TFLite(Adapter):
 
 @contextlib.contextmanager
 def _float32_alone() -> Iterator[None]:
-    """Let TensorFlow neither convert to float16 nor note what layers are made of."""
+    """Let TensorFlow convert to float32 only, and write no notes about layers."""
     import tensorflow as tf
     from tensorflow.lite.python import lite
 
