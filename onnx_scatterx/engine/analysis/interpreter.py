@@ -8,7 +8,7 @@ rewriting of the body may use only that.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TypeAlias
 
@@ -113,7 +113,8 @@ class Interpreter:
     be. Then ``believed`` says whether one was. With ``probe``, such a pair, the question is whether
     the model runs at that size: InfeasibleError means that it does not. ``older`` are pairs that
     are ruled out only in the older of the ``versions`` of ONNX Runtime. ``noted`` are the ranges of
-    integers that are known of new values (``Scope``).
+    integers that are known of new values (``Scope``). With ``only``, just these nodes of the main
+    graph are visited, and no function that they do not call.
     """
 
     model: ir.Model
@@ -127,6 +128,7 @@ class Interpreter:
     older: Sequence[Exclusion] = ()
     reading: ReadConstants = field(default_factory=ReadConstants)
     noted: dict[ir.Value, tuple[float, float]] = field(default_factory=dict)
+    only: Collection[ir.Node] | None = None
     suspected: dict[Exclusion, bool] = field(default_factory=dict, init=False)
     """Whether newer versions must rule it out, too."""
     believed: bool = field(default=False, init=False)
@@ -152,7 +154,7 @@ class Interpreter:
         with own_budget():  # linear in the inputs and the assumptions about them
             self.values.update(self.inputs.learn(scope, self.assumed, self.ruled_out))
         self._visit(graph, scope)
-        for function in callers_first(self.model):
+        for function in () if self.only is not None else callers_first(self.model):
             self._visit(function, self._joined(function))
         declared = self.inputs.declared
         doubted = dict.fromkeys(Clause(declared[s], f">= {n + 1}") for s, n in self.suspected)
@@ -178,7 +180,10 @@ class Interpreter:
         self._initializers(inner, scope)
         scope.running = running_nodes(inner, self.read_inputs)
         spending = budget()
+        chosen = self.only if inner is self.model.graph else None
         for node in inner:
+            if chosen is not None and node not in chosen:
+                continue
             try:
                 with spending.of_part(LIMITS.scatter_steps):
                     spending.charge_part(PRICES.visit + (len(node.inputs) + len(node.outputs)) // 2)

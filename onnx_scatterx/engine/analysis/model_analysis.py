@@ -19,6 +19,7 @@ from onnx_scatterx.engine.analysis.interpreter import Interpreter
 from onnx_scatterx.engine.analysis.preconditions import InfeasibleError
 from onnx_scatterx.engine.analysis.shapes import Exclusion
 from onnx_scatterx.engine.budget import budget
+from onnx_scatterx.graphs import makers, reached, read_by
 
 
 def interpret(
@@ -27,6 +28,7 @@ def interpret(
     distrust_dims: bool = False,
     assumed: Sequence[Clause] = (),
     once: bool = False,
+    only: Iterable[ir.Node] | None = None,
 ) -> Knowledge:
     """Return what is known of every value of a model without running it.
 
@@ -35,7 +37,12 @@ def interpret(
 
     If a shape depends on a size that is not 0, or not 1, the interpreter tests whether the model
     can run at 0, or 1. With ``once``, such shapes stay unknown, and the model is visited once.
+    ``only`` are nodes of the main graph: they and those that they depend on are visited, once, and
+    of functions nothing is known.
     """
+    if only is not None:
+        behind = frozenset(reached(only, lambda node: makers(read_by(node))))
+        return Interpreter(model, distrust_dims, assumed=assumed, only=behind).run()
     if once:
         return Interpreter(model, distrust_dims, assumed=assumed).run()
     return converged(model, distrust_dims=distrust_dims, assumed=assumed)[1]

@@ -236,3 +236,27 @@ def test_an_empty_tensor_may_be_joined_to_any_other() -> None:
     x, y = np.ones((0, 5), np.int64), np.ones((2, 3), np.int64)
     assert judged.session.run(["r"], {"x": x, "y": y})[0].shape == (2, 3)
     assert known(model, "r").startswith("(N + K, r.1)")
+
+
+def test_only_some_nodes_and_what_they_depend_on() -> None:
+    text = """<ir_version: 8, opset_import: ["" : 18, "own": 1]>
+        g (float[N, 4] x, bool c) => (int64[k] y, float[N, 4] z) {
+            z = Neg(x)
+            n = Shape<start = 0, end = 1>(x)
+            n2 = own.twice(n)
+            y = If(c) <then_branch = a () => (int64[1] p) { p = Add(n2, n) },
+                       else_branch = b () => (int64[1] q) { q = Identity(n2) }>
+            w = Abs(z) }
+        <domain: "own", opset_import: ["" : 18]> twice (i) => (o) { o = Add(i, i) }"""
+    model = ir.from_onnx_text(text)
+    z, _n, n2, y, _w = model.graph
+    whole = interpret(model)
+    part = interpret(model, only=[y])
+    for node in (n2, y):
+        assert str(part.values[node.outputs[0]]) == str(whole.values[node.outputs[0]])
+    assert z.outputs[0] not in part.values
+    (function,) = model.functions.values()
+    assert function.graph in whole.scopes
+    assert function.graph not in part.scopes
+    nothing = interpret(model, only=[])
+    assert not {v for node in model.graph for v in node.outputs} & set(nothing.values)
