@@ -1,8 +1,8 @@
-"""The nodes of a graph that compute integers, such as the indices of its scatters."""
+"""The nodes of a graph from which integers follow, such as the indices of its scatters."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import onnx_ir as ir
 
@@ -14,12 +14,24 @@ _INTEGERS = {ir.DataType.INT64, ir.DataType.INT32, ir.DataType.BOOL}
 
 def index_nodes(task: GraphContext, scatters: Iterable[ir.Node]) -> set[ir.Node]:
     """Return the nodes that compute the indices of scatters, as far as they hold integers."""
-    return integers_behind([n.inputs[1] for n in scatters if len(n.inputs) > 1], task)
 
-
-def integers_behind(values: Iterable[ir.Value | None], task: GraphContext) -> set[ir.Node]:
     def integers(values: Iterable[ir.Value | None]) -> list[ir.Node]:
         whole = (v for v in values if v is not None and task.scope.of(v).dtype in _INTEGERS)
         return [node for node in makers(whole) if node.graph is task.graph]
 
-    return set(reached(integers(values), lambda node: integers(node.inputs)))
+    starts = integers([n.inputs[1] for n in scatters if len(n.inputs) > 1])
+    return set(reached(starts, lambda node: integers(node.inputs)))
+
+
+def integers_from(task: GraphContext, is_wanted: Callable[[ir.Node], bool]) -> set[ir.Node]:
+    """Return the nodes of a graph that are wanted, and those that read integers of these."""
+    found: set[ir.Node] = set()
+
+    def reads(value: ir.Value | None) -> bool:
+        made = value is not None and value.producer() in found
+        return made and task.scope.of(value).dtype in _INTEGERS
+
+    for node in task.graph:
+        if is_wanted(node) or any(map(reads, node.inputs)):
+            found.add(node)
+    return found

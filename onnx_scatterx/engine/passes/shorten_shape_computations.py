@@ -36,8 +36,8 @@ ShortenShapeComputations = Pass(shorten_shape_computations)
 
 
 def _in_graph(job: Job, context: GraphContext, indices: set[ir.Node]) -> bool:
-    def is_wanted(behind: set[ir.Node]) -> bool:
-        return not indices.isdisjoint(behind) or any(_counts(node, context) for node in behind)
+    def is_wanted(node: ir.Node) -> bool:
+        return node in indices or _counts(node, context)
 
     return shorten_shapes(job, context, is_wanted)
 

@@ -15,7 +15,7 @@ from functools import partial
 import onnx_ir as ir
 
 from onnx_scatterx.engine.budget import LimitError, own_budget
-from onnx_scatterx.engine.passes.integers_behind import integers_behind
+from onnx_scatterx.engine.passes.integers_behind import integers_from
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.plan import REPLACES, GraphContext
 from onnx_scatterx.engine.terms import Term
@@ -35,10 +35,10 @@ class _Shape:
     dims: Sequence[Term]
 
 
-def shorten_shapes(job: Job, task: GraphContext, is_wanted: Callable[[set[ir.Node]], bool]) -> bool:
+def shorten_shapes(job: Job, task: GraphContext, is_wanted: Callable[[ir.Node], bool]) -> bool:
     """Rewrite computed shapes of a graph, where that takes fewer nodes; return whether it does.
 
-    ``is_wanted`` tells by the nodes that compute a shape whether it is looked at. If the budget
+    Only shapes are looked at that follow from integers of a node that ``is_wanted``. If the budget
     does not suffice, the other shapes are kept.
     """
     modified = False
@@ -52,11 +52,10 @@ def shorten_shapes(job: Job, task: GraphContext, is_wanted: Callable[[set[ir.Nod
     return modified
 
 
-def _shortened(
-    task: GraphContext, is_wanted: Callable[[set[ir.Node]], bool]
-) -> list[ir.Node] | None:
+def _shortened(task: GraphContext, is_wanted: Callable[[ir.Node], bool]) -> list[ir.Node] | None:
     """Rewrite shapes once; return the new nodes, or None if nothing changes."""
-    shapes = [s for s in _shapes(task) if is_wanted(integers_behind([s.value], task))]
+    wanted = integers_from(task, is_wanted)
+    shapes = [s for s in _shapes(task) if s.value.producer() in wanted]
     while shapes:
         removable = _removable(task.graph, shapes)
         removed = [v for n in removable for v in n.outputs]
