@@ -14,13 +14,15 @@ the state of a Loop may grow. So none that is only declared stands before a new 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TypeAlias
 
 import onnx_ir as ir
 
+from onnx_scatterx.engine.analysis import TensorValue
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.fitting.known_values import Analysed, KnownValues
+from onnx_scatterx.fitting.known_values import KnownValues
 from onnx_scatterx.graphs import (
     Inventory,
     all_nodes,
@@ -171,13 +173,15 @@ def _known(node: ir.Node, value: ir.Value) -> _Dims:
 
 
 def forget_unchecked_dims(
-    model: ir.Model, new: Iterable[ir.Node], analysed: Analysed | None = None
+    model: ir.Model,
+    new: Iterable[ir.Node],
+    analysed: Callable[[Collection[ir.Value]], Mapping[ir.Value, TensorValue]] | None = None,
 ) -> None:
     """Remove the dims that are declared, and not known, of what new Shapes are computed from.
 
-    Known are dims that follow from the inputs of the model: ``analysed`` returns what is known;
-    without it, the model is interpreted. The inputs and outputs of the model stay as they are, and
-    the outputs of a Scan's body keep their ranks.
+    Known are dims that follow from the inputs of the model: ``analysed`` returns what is known of
+    some values; without it, the model is interpreted. The inputs and outputs of the model stay as
+    they are, and the outputs of a Scan's body keep their ranks.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["": 18]>
     ...     g (float[4] x, int64[1] s) => (int64[1] z) <float[7] y> {
@@ -202,7 +206,7 @@ def forget_unchecked_dims(
     # For these, ONNX Runtime allocates what it knows; it knows no dim in which two things differ.
     found |= declared([*scanned, *chosen])
     ranked = set(scanned)
-    known = KnownValues(model, analysed)
+    known = KnownValues(model, None if analysed is None else partial(analysed, found))
     shapes = [known.shape(value) for value in found]
     for value, dims in zip(found, shapes, strict=True):
         old = list(value.shape or ())

@@ -53,8 +53,8 @@ def list_positions(job: Job) -> bool:
     if not _written(job, most.current, only_ask=True):
         return False  # without trust even less is known, so that the model need not be read
     # One visit is enough: what more would rule out is rarely a size of such a tensor.
-    only = [node for node in job.model.graph if _may_list_all(node)]
-    return _written(job, partial(interpret, job.model, distrust_dims=True, only=only))
+    asked = [node.outputs[0] for node in job.model.graph if _may_list_all(node)]
+    return _written(job, partial(interpret, job.model, distrust_dims=True, once=True, of=asked))
 
 
 def _written(job: Job, read: Callable[[], Knowledge], *, only_ask: bool = False) -> bool:

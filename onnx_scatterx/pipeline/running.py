@@ -65,7 +65,7 @@ def run(
         raise ScatterXError(f"the sizes ({fixed}) cannot be written: {why}")
     drop_unread(Inventory(model), unread)  # a plan may make some for nodes that get another form
     job.note_change()
-    forget_unchecked_dims(model, written_nodes(job.held), job.proven)
+    forget_unchecked_dims(model, written_nodes(job.held), job.proven_of)
     if job.modified:
         note_assumptions(assumed, model.metadata_props)
     return Run(job, fixed, before, _operators(job.held))

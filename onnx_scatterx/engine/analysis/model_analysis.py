@@ -6,7 +6,7 @@ size: if a node must fail there, the pair is ruled out, and the model is interpr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 
 import onnx_ir as ir
@@ -28,7 +28,7 @@ def interpret(
     distrust_dims: bool = False,
     assumed: Sequence[Clause] = (),
     once: bool = False,
-    only: Iterable[ir.Node] | None = None,
+    of: Collection[ir.Value] | None = None,
 ) -> Knowledge:
     """Return what is known of every value of a model without running it.
 
@@ -37,15 +37,21 @@ def interpret(
 
     If a shape depends on a size that is not 0, or not 1, the interpreter tests whether the model
     can run at 0, or 1. With ``once``, such shapes stay unknown, and the model is visited once.
-    ``only`` are nodes of the main graph: they and those that they depend on are visited, once, and
-    of functions nothing is known.
+    If it is asked ``of`` values that nodes of the main graph compute, only the nodes that they
+    depend on are visited.
     """
-    if only is not None:
-        behind = frozenset(reached(only, lambda node: makers(read_by(node))))
-        return Interpreter(model, distrust_dims, assumed=assumed, only=behind).run()
+    only = None if of is None else _behind(model, of)
     if once:
-        return Interpreter(model, distrust_dims, assumed=assumed).run()
-    return converged(model, distrust_dims=distrust_dims, assumed=assumed)[1]
+        return Interpreter(model, distrust_dims, assumed=assumed, only=only).run()
+    return converged(model, distrust_dims=distrust_dims, assumed=assumed, only=only)[1]
+
+
+def _behind(model: ir.Model, values: Collection[ir.Value]) -> frozenset[ir.Node] | None:
+    """Return the nodes that values of the main graph depend on; None if one is of another graph."""
+    made = makers(values)
+    if len(made) < len(values) or any(node.graph is not model.graph for node in made):
+        return None
+    return frozenset(reached(made, lambda node: makers(read_by(node))))
 
 
 def converged(
@@ -55,11 +61,13 @@ def converged(
     assumed: Sequence[Clause],
     earlier: Interpreter | None = None,
     noted: dict[ir.Value, tuple[float, float]] | None = None,
+    only: Collection[ir.Node] | None = None,
 ) -> tuple[Interpreter, Knowledge]:
     """Interpret until no more sizes are ruled out; return the last interpreter and its result.
 
     What an ``earlier`` interpreter of the model has ruled out, on as many assumptions, holds.
-    ``noted`` are ranges of integers in new values, proven on as many assumptions.
+    ``noted`` are ranges of integers in new values, proven on as many assumptions. ``only`` are the
+    nodes of the main graph that are visited (``Interpreter``).
     """
     walk = partial(
         Interpreter,
@@ -68,6 +76,7 @@ def converged(
         assumed=assumed,
         reading=ReadConstants(),
         noted={} if noted is None else noted,
+        only=only,
     )
     with budget().share(1 / 2):
         result = _without_doubts(walk, earlier)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -12,7 +12,14 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions import Clause
-from onnx_scatterx.engine.analysis import Knowledge, ModelAnalysis, Scope, TensorValue, misread_node
+from onnx_scatterx.engine.analysis import (
+    Knowledge,
+    ModelAnalysis,
+    Scope,
+    TensorValue,
+    interpret,
+    misread_node,
+)
 from onnx_scatterx.engine.budget import of_scatter
 from onnx_scatterx.engine.device import Costs, Violation, costs_of
 from onnx_scatterx.engine.lift import (
@@ -183,6 +190,12 @@ class Job:
     def proven(self) -> Mapping[ir.Value, TensorValue]:
         """Return what is known of all values without promises, and without trust in dims' names."""
         return self.analyses.without_trust.current().values
+
+    def proven_of(self, values: Collection[ir.Value]) -> Mapping[ir.Value, TensorValue]:
+        """Return the same of some values; if the model was not read so before, of them alone."""
+        if self.analyses.at_most is None:
+            return self.proven()
+        return interpret(self.model, distrust_dims=True, of=values).values
 
     @cached_property
     def held(self) -> Inventory:
