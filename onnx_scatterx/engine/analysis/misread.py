@@ -10,6 +10,10 @@ nothing depends on that shape. A node that is written behind such a node might n
 
 Shape inference takes the unknown size for -1, and refuses -1 beside a 0. The original loads, if
 what makes ``x`` empty is known only at run time, too. A constant in place of ``x`` is known sooner.
+
+    y = ReduceSum <keepdims = 2> (x)
+
+Of a flag that is neither 0 nor 1, shape inference and ONNX Runtime's kernels may think otherwise.
 """
 
 from __future__ import annotations
@@ -18,21 +22,26 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Knowledge, Scope
+from onnx_scatterx.engine.analysis.domain.flags import is_odd
 
 _ENDS = (2**31 - 1, 2**63 - 1)
 
 
-def misread_node(knowledge: Knowledge, *, folded: bool = False) -> ir.Node | None:
-    """Return the first node of a model whose shape is inferred wrongly, if there is one.
+def misread_node(knowledge: Knowledge, *, folded: bool = False) -> tuple[ir.Node, str] | None:
+    """Return the first node of a model whose shape is inferred wrongly, and why, if there is one.
 
     A Reshape counts only if values are to be ``folded``: else its shape is not known sooner.
     """
     for graph, scope in knowledge.scopes.items():
         for node in graph:
-            check = _MISREAD.get(node.op_type) if node.domain == "" else None
+            if node.domain != "":
+                continue
+            if any(map(is_odd, node.attributes.data.values())):
+                return node, "a flag is neither 0 nor 1"
+            check = _MISREAD.get(node.op_type)
             counts = folded or node.op_type != "Reshape"
             if check is not None and counts and check(node, scope):
-                return node
+                return node, "shape inference misreads it"
     return None
 
 

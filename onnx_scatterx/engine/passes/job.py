@@ -299,11 +299,11 @@ class Job:
         """Why the model must not be changed, or None if it may be."""
         if self.forbidden is not None:
             return self.forbidden
-        node = of_scatter(lambda: misread_node(self.analyses.full.knowledge))
-        if node is None or isinstance(node, Refusal):
-            return node
-        name = node.name or node.outputs[0].name
-        return Refusal(Reason.INVALID, f"{node.op_type} {name}: shape inference misreads it")
+        found = of_scatter(lambda: misread_node(self.analyses.full.knowledge))
+        if found is None or isinstance(found, Refusal):
+            return found
+        node, why = found
+        return Refusal(Reason.INVALID, f"{node.op_type} {node.name or node.outputs[0].name}: {why}")
 
     def obstacle_to(self, step: str) -> Refusal | None:
         """Return why a pass must not write anything: it was not chosen, or there is an obstacle."""

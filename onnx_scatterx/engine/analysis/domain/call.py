@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions import Clause
+from onnx_scatterx.engine.analysis.domain.flags import FLAGS
 from onnx_scatterx.engine.analysis.domain.tensor import DimOf, Shape, TensorValue
 from onnx_scatterx.engine.terms import Facts, Term, size
 from onnx_scatterx.graphs import is_scatterx_domain
@@ -33,7 +34,7 @@ class NotKnownError(LookupError):
 
 
 class UnknownAttributeError(NotKnownError):
-    """An attribute refers to one of the function's own, and its callers differ."""
+    """An attribute refers to one of the function's own, and its callers differ; or it is odd."""
 
 
 T = TypeVar("T")
@@ -91,12 +92,14 @@ class Call(NamedTuple):
     def attribute(self, name: str) -> ir.Attr | None:
         """Return an attribute, through a reference if it is one; None if it is absent."""
         attribute = self.node.attributes.get(name)
-        if attribute is None or not attribute.is_ref():
-            return attribute
-        reference = attribute.ref_attr_name
-        if reference is None or reference not in self.bound:
+        if attribute is not None and attribute.is_ref():
+            reference = attribute.ref_attr_name
+            if reference is None or reference not in self.bound:
+                raise UnknownAttributeError(name)
+            attribute = self.bound[reference]
+        if name in FLAGS and attribute is not None and attribute.value not in (0, 1):
             raise UnknownAttributeError(name)
-        return self.bound[reference]
+        return attribute
 
     def integer(self, name: str, default: int) -> int:
         """Return an integer attribute or its default."""
