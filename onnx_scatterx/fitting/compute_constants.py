@@ -185,7 +185,7 @@ class _Chains:
         return [c for graph, scope in self._known.own_graphs() for c in self._of(graph, scope)]
 
     def _of(self, graph: ir.Graph, scope: Scope) -> Iterator[list[_Chain]]:
-        live, target = live_nodes(graph), self._job.settings.target.with_host()
+        live, target = live_nodes(graph), self._job.settings.target.with_host
         plain = (n for n in graph if n in live and n.op_type != "Constant")
         nodes = {n: None for n in plain if self._taken_out.computes_constant(n)}
 
@@ -220,7 +220,7 @@ class _Chains:
 
     def _is_refused_of(self, node: ir.Node, scope: Scope, made: list[bool]) -> bool:
         """Return whether the target, which folds what constants give, refuses a node of them."""
-        target = self._job.settings.target.with_host()
+        target = self._job.settings.target.with_host
         if not any(refused.constant for refused in target.limits_of(node.op_type).refused):
             return False
         use = use_of(node, scope.of, self._overridable, scope)

@@ -33,9 +33,7 @@ def is_refused(use: Use, refused: RefusedUse) -> bool:
     >>> is_refused(pad, RefusedUse(uneven=True)), is_refused(pad, RefusedUse(ranks=frozenset({3})))
     (True, False)
     """
-    wanted = ((name, getattr(refused, name)) for name in _FACTS)
-    said = ((_FACTS[name], value) for name, value in wanted if value is not None)
-    return all(fact(use, value) for fact, value in said) and all(
+    return all(_FACTS[name](use, value) for name, value in refused.facts) and all(
         _value_of(use, name) in values for name, values in refused.attributes
     )
 
