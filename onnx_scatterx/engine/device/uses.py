@@ -82,11 +82,10 @@ class Use:
     @property
     def makes_size(self) -> bool:
         """Whether a size of an output is known only at run time, and no size of an input is."""
-        known = [t for t in self.inputs if t is not None]
         if self.counts_promised:
             return True
-        read, made = (map(size_name, _leaves(tensors)) for tensors in (known, self.outputs))
-        return None in made and None not in read
+        known = [t for t in self.inputs if t is not None]
+        return _has_unnamed(self.outputs) and not _has_unnamed(known)
 
     @property
     def counts_promised(self) -> bool:
@@ -156,6 +155,11 @@ def use_of(
 
         pattern = pattern_of(node, overridable)
     return Use(name, inputs, outputs, attributes, is_constant, facts, sign, is_inner, pattern)
+
+
+def _has_unnamed(tensors: Sequence[TensorValue]) -> bool:
+    """Return whether a size of a tensor is known only at run time."""
+    return None in map(size_name, _leaves(tensors))
 
 
 def _leaves(tensors: Sequence[TensorValue]) -> set[Symbol]:

@@ -5,7 +5,8 @@ What is written goes into a fragment, which may be committed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 import onnx_ir as ir
@@ -59,6 +60,7 @@ class Writer(Operators):
         self.replaced: dict[ir.Value, ir.Value] = {}
         self._values = scope.values
         self._known = AbstractValues(scope) if limited else None
+        self._objected: dict[TensorValue, list[str]] = {}  # by the abstract value of a result
         self._fragment: Fragment | None = None  # where nodes go
         self.in_other_form: set[str] = set()  # operators for which another form is being written
         self.last_bits = False  # whether those of floats may differ in another form
@@ -274,12 +276,28 @@ class Writer(Operators):
         return request is None or not self._objections(request)
 
     def _objections(self, request: Request) -> list[str]:
-        """Return why the target does not take a node."""
-        use = request.use
-        refused = list(use.objections(self.target))
-        if self.target.static_only and (use.reads_size or use.counts_promised):
-            refused.append(f"{request.op} with a size that is known only when the model runs")
+        """Return why the target does not take a node.
+
+        Equal nodes of several plans have one result (``AbstractValues.results``): they are asked
+        once.
+        """
+        refused = self._objected.get(request.result)
+        if refused is None:
+            use = request.use
+            refused = self._objected[request.result] = list(use.objections(self.target))
+            if self.target.static_only and (use.reads_size or use.counts_promised):
+                refused.append(f"{request.op} with a size that is known only when the model runs")
         return refused
+
+    @contextmanager
+    def on_host(self) -> Iterator[None]:
+        """Write what may run on the host of the target."""
+        own = self.target, self._objected
+        self.target, self._objected = self.target.with_host, {}
+        try:
+            yield
+        finally:
+            self.target, self._objected = own
 
     def request(
         self,

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+import onnx_ir as ir
+
 from onnx_scatterx.fitting.faults import (
     attentions,
     constants,
@@ -30,23 +32,31 @@ from onnx_scatterx.fitting.faults import (
     transposes,
 )
 from onnx_scatterx.fitting.faults.candidate import Candidate as Candidate
-from onnx_scatterx.graphs import Inventory
+from onnx_scatterx.graphs import Inventory, made_by
 
 
 class Form(NamedTuple):
     """A form: how it is written, and without which operators there is nothing to write.
 
     A candidate is one of the operators ``at``, or any if there are none; all those ``beside`` it
-    are in the model, too.
+    are in the model, too. It ``fits`` if what stands around it may be the pattern: this is asked
+    before the model is read.
     """
 
     write: Callable[[Candidate], bool]
     at: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
+    fits: Callable[[ir.Node], bool] = lambda _: True
 
     def may_be_in(self, held: Inventory) -> bool:
-        """Return whether a model has the operators of the pattern."""
-        return (not self.at or held.has(*self.at)) and all(map(held.has, self.beside))
+        """Return whether a model may have the pattern."""
+        nodes = held.of(*self.at) if self.at else held.nodes
+        return all(map(held.has, self.beside)) and any(map(self.fits, nodes))
+
+
+def reads(node: ir.Node, op_type: str) -> bool:
+    """Return whether an operator makes the first input of a node."""
+    return made_by(node.inputs[0] if node.inputs else None, op_type) is not None
 
 
 FORMS: Mapping[str, Form] = {
@@ -61,16 +71,18 @@ FORMS: Mapping[str, Form] = {
     "merged_with_constants": Form(sums.merged_with_constants, ("Add", "Sub", "Mul", "Div")),
     "slices_without_steps": Form(cuts.slices_without_steps, ("Concat",), beside=("Slice",)),
     "expand_for_and": Form(masks.expand_for_and, ("And",)),
-    "weight_behind_norm": Form(norms.weight_behind_norm, ("Mul",), beside=("Reciprocal", "Sqrt")),
-    "scale_as_vector": Form(attentions.scale_as_vector, ("Softmax",), beside=("Mul",)),
+    "weight_behind_norm": Form(norms.weight_behind_norm, ("Mul",), fits=norms.reads_norm),
+    "scale_as_vector": Form(
+        attentions.scale_as_vector, ("Softmax",), fits=lambda node: reads(node, "Mul")
+    ),
     "images_as_channels": Form(convs.images_as_channels, ("Conv",)),
     "norm_of_images": Form(images.norm_of_images, ("BatchNormalization", "InstanceNormalization")),
     "transpose_of_equal_sizes": Form(transposes.transpose_of_equal_sizes, ("Transpose",)),
     "turned_rotation": Form(rotations.turned_rotation, ("Add",), beside=("Mul", "Concat", "Neg")),
     "no_idle_output": Form(outputs.no_idle_output, ("Reshape",)),
     "stored_constants": Form(constants.stored_constants, ("Constant",)),
-    "few_channels": Form(convs.few_channels, ("Conv",)),
-    "square_of_sine": Form(powers.square_of_sine, ("Pow",), beside=("Sin",)),
+    "few_channels": Form(convs.few_channels, ("Conv",), fits=convs.has_steps),
+    "square_of_sine": Form(powers.square_of_sine, ("Pow",), fits=lambda node: reads(node, "Sin")),
     "forget_names": Form(names.forget_names),
     "many_scales": Form(attentions.many_scales, ("Mul", "Div"), beside=("MatMul", "Softmax")),
 }

@@ -99,14 +99,18 @@ def are_made(value: ir.Value, scope: Scope) -> bool:
     return False
 
 
+def has_steps(node: ir.Node) -> bool:
+    """Return whether the steps of a Conv are those of ``few_channels``."""
+    return [*(attribute_of(node, "strides", None) or ())] == [4, 4]
+
+
 def few_channels(at: Candidate) -> bool:
     """Write a Conv in parts of few channels."""
     w, node, scope, _, _ = at
     conv = _depthwise(node, scope)
     if conv is None or conv.shape[1] <= _FEW or conv.shape[1] % _FEW:
         return False
-    steps = [*conv.attributes.get("strides", [])]
-    if [*conv.weights[0].shape[2:]] != [3, 3] or steps != [4, 4]:
+    if [*conv.weights[0].shape[2:]] != [3, 3] or not has_steps(node):
         return False
 
     def write() -> ir.Value:
