@@ -316,10 +316,9 @@ class Writer(Operators):
         if self._known is None:
             return None
         of = self._known_of
-        result = known
+        values, result = [None if v is None else of(v) for v in inputs], known
         if result is None or result.shape is None:
-            (result,) = self._known.results(op, inputs, [dtype], attributes, of)
-        values = [None if v is None else of(v) for v in inputs]
+            (result,) = self._known.results(op, inputs, values, [dtype], attributes)
         return Request(op, inputs, dtype, attributes, values, result, self, of, of_any_sign)
 
     def as_it_is(self, request: Request) -> ir.Value:

@@ -43,7 +43,7 @@ def test_of_a_node_that_is_not_interpreted_the_type_is_known() -> None:
     model = ir.from_proto(parse(TEXT))
     known, values = AbstractValues(interpret(model).scopes[model.graph]), model.graph.inputs[:1]
     wrong: Any = {"perm": 1j}
-    found = known.results("Transpose", values, [F], wrong, known.__getitem__)
+    found = known.results("Transpose", values, [known[v] for v in values], [F], wrong)
     assert [(result.dtype, result.shape) for result in found] == [(F, None)]
 
 
