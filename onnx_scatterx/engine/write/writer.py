@@ -5,8 +5,7 @@ What is written goes into a fragment, which may be committed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import onnx_ir as ir
@@ -60,7 +59,7 @@ class Writer(Operators):
         self.replaced: dict[ir.Value, ir.Value] = {}
         self._values = scope.values
         self._known = AbstractValues(scope) if limited else None
-        self._objected: dict[TensorValue, list[str]] = {}  # by the abstract value of a result
+        self._objected: dict[TensorValue, tuple[Target, list[str]]] = {}  # by a node's result
         self._fragment: Fragment | None = None  # where nodes go
         self.in_other_form: set[str] = set()  # operators for which another form is being written
         self.last_bits = False  # whether those of floats may differ in another form
@@ -281,23 +280,15 @@ class Writer(Operators):
         Equal nodes of several plans have one result (``AbstractValues.results``): they are asked
         once.
         """
-        refused = self._objected.get(request.result)
-        if refused is None:
-            use = request.use
-            refused = self._objected[request.result] = list(use.objections(self.target))
-            if self.target.static_only and (use.reads_size or use.counts_promised):
-                refused.append(f"{request.op} with a size that is known only when the model runs")
+        target, refused = self._objected.get(request.result, (None, []))
+        if target is self.target:
+            return refused
+        use, target = request.use, self.target
+        refused = list(use.objections(target))
+        if target.static_only and (use.reads_size or use.counts_promised):
+            refused.append(f"{request.op} with a size that is known only when the model runs")
+        self._objected[request.result] = target, refused
         return refused
-
-    @contextmanager
-    def on_host(self) -> Iterator[None]:
-        """Write what may run on the host of the target."""
-        own = self.target, self._objected
-        self.target, self._objected = self.target.with_host, {}
-        try:
-            yield
-        finally:
-            self.target, self._objected = own
 
     def request(
         self,

@@ -36,8 +36,12 @@ class Candidate(NamedTuple):
 
     def on_host(self, write: Callable[[], bool]) -> bool:
         """Write a form that may run on the host, as what it takes the place of does."""
-        with self.writer.on_host():
+        w = self.writer
+        own, w.target = w.target, w.target.with_host
+        try:
             return write()
+        finally:
+            w.target = own
 
     def replace(self, value: ir.Value, write: Callable[[], ir.Value]) -> bool:
         """Write a value in another form in front of its node, if the target takes that."""
