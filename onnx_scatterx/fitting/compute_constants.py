@@ -196,7 +196,7 @@ class _Chains:
         return node.op_type != "Constant" and self._taken_out.computes_constant(node)
 
     def _of(self, graph: ir.Graph, scope: Scope) -> Iterator[list[_Chain]]:
-        live, target = live_nodes(graph), self._job.settings.target.with_host
+        live, target = live_nodes(graph), self._job.settings.target.with_host()
         nodes = {n: None for n in graph if n in live and self._is_of_chain(n)}
 
         def is_refused(node: ir.Node) -> bool:
@@ -230,7 +230,7 @@ class _Chains:
 
     def _is_refused_of(self, node: ir.Node, scope: Scope, made: list[bool]) -> bool:
         """Return whether the target, which folds what constants give, refuses a node of them."""
-        target = self._job.settings.target.with_host
+        target = self._job.settings.target.with_host()
         if not any(refused.constant for refused in target.limits_of(node.op_type).refused):
             return False
         use = use_of(node, scope.of, self._overridable, scope)

@@ -51,7 +51,7 @@ def draw_silent(job: Job) -> bool:
                 writer = Writer(graph, scope, job.names, constant_nodes=as_nodes, target=target)
                 for node in [node for node in graph if is_operator(node, _DRAWS)]:
                     use = use_of(node, scope.of, scope.overridable, scope)
-                    if any(objections_to(use, target.with_host)) and _is_silent(node, scope):
+                    if any(objections_to(use, target.with_host())) and _is_silent(node, scope):
                         modified |= _drawn(node, writer, scope)
                 job.analyses.note(writer.graph.made)
     except LimitError:

@@ -80,7 +80,7 @@ def _in_graphs(job: Job, zeros: list[str], defined: list[str]) -> tuple[bool, bo
     result is False without promises: then all that follows from constants was known before.
     """
     own, modified, promised = job.settings.target, False, False
-    for target in dict.fromkeys((own, own.with_host)):
+    for target in dict.fromkeys((own, own.with_host())):
         try:
             with budget().share(1 / 4):
                 known = job.analyses.promised.current()

@@ -161,14 +161,17 @@ class Target:
             return self
         return replace(self, extra=self.extra - {"TensorScatter"})
 
-    @cached_property
     def with_host(self) -> Target:
-        """The target with its host, which runs what the device itself does not, or slowly.
+        """Return the target with its host, which runs what the device itself does not, or slowly.
 
         >>> npu = Target("npu", limits={"Where": OperatorLimits(native=False)})
-        >>> npu.has("Where"), npu.with_host.has("Where")
+        >>> npu.has("Where"), npu.with_host().has("Where")
         (False, True)
         """
+        return self._with_host
+
+    @cached_property
+    def _with_host(self) -> Target:
         less = {
             op_type: replace(limit, native=True, slow=False)
             for op_type, limit in self.limits.items()
@@ -187,7 +190,7 @@ class Target:
         >>> npu.with_all_operators().has("Where"), npu.with_all_operators().has("Mod")
         (True, False)
         """
-        host = self.with_host
+        host = self.with_host()
         return replace(
             host,
             operators=None,

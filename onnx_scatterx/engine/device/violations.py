@@ -195,7 +195,7 @@ class _Checker:
         self, target: Target, model: ir.Model, knowledge: Knowledge, promised: Knowledge
     ) -> None:
         self.target, self._promised = target, promised
-        self._with_host = target.with_host
+        self._with_host = target.with_host()
         self.model = model
         self.knowledge = knowledge
         self._overridable = overridable(model)

@@ -226,7 +226,7 @@ class Job:
         the results wrong, so that dense forms are allowed for it.
         """
         target = self.settings.target
-        host = target.with_host
+        host = target.with_host()
         found = [] if host is target else [host]
         misreads = not target.onnxruntime and not SCATTERS.isdisjoint(target.misread)
         if misreads and target.dense_limit is None:

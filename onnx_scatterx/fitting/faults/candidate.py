@@ -37,7 +37,7 @@ class Candidate(NamedTuple):
     def on_host(self, write: Callable[[], bool]) -> bool:
         """Write a form that may run on the host, as what it takes the place of does."""
         w = self.writer
-        own, w.target = w.target, w.target.with_host
+        own, w.target = w.target, w.target.with_host()
         try:
             return write()
         finally:

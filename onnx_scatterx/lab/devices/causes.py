@@ -113,5 +113,5 @@ def cause_of(used: Iterable[Used], target: Target) -> Cause:
     computing = [one for one in found if not (arranges(one.op_type) or one.of_places)]
     if not computing:
         return "arrangement"
-    host = target.with_host
+    host = target.with_host()
     return "fault" if all(host.has(one.op_type) for one in computing) else "operator"

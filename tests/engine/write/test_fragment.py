@@ -65,7 +65,7 @@ def test_equal_nodes_are_judged_once_for_each_target(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(Use, "objections", counted)
     x, u = model.graph.inputs
     taken = []
-    for target in (w.target, w.target.with_host, w.target):
+    for target in (w.target, w.target.with_host(), w.target):
         w.target = target
         made = [w.fragment_of(partial(w.node, "Sin", [v], F)) for v in (x, u, x, u)]
         taken.append([isinstance(fragment, Fragment) for fragment in made])
