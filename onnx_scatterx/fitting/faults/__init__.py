@@ -65,7 +65,9 @@ FORMS: Mapping[str, Form] = {
     "relu_behind_softmax": Form(
         attentions.relu_behind_softmax, ("MatMul", "Einsum"), beside=("Softmax",)
     ),
-    "relu_of_one_query": Form(attentions.relu_of_one_query, ("MatMul",), beside=("Softmax",)),
+    "relu_of_one_query": Form(
+        attentions.relu_of_one_query, ("MatMul",), fits=lambda node: reads(node, "Softmax")
+    ),
     "slice_before_reshape": Form(cuts.slice_before_reshape, ("Reshape",), beside=("Conv",)),
     "rows_of_products": Form(products.rows_of_products, ("Reshape",), beside=("MatMul",)),
     "merged_with_constants": Form(sums.merged_with_constants, ("Add", "Sub", "Mul", "Div")),
@@ -75,11 +77,13 @@ FORMS: Mapping[str, Form] = {
     "scale_as_vector": Form(
         attentions.scale_as_vector, ("Softmax",), fits=lambda node: reads(node, "Mul")
     ),
-    "images_as_channels": Form(convs.images_as_channels, ("Conv",)),
+    "images_as_channels": Form(convs.images_as_channels, ("Conv",), fits=convs.has_blocks),
     "norm_of_images": Form(images.norm_of_images, ("BatchNormalization", "InstanceNormalization")),
     "transpose_of_equal_sizes": Form(transposes.transpose_of_equal_sizes, ("Transpose",)),
     "turned_rotation": Form(rotations.turned_rotation, ("Add",), beside=("Mul", "Concat", "Neg")),
-    "no_idle_output": Form(outputs.no_idle_output, ("Reshape",)),
+    "no_idle_output": Form(
+        outputs.no_idle_output, ("Reshape",), fits=lambda node: node.outputs[0].is_graph_output()
+    ),
     "stored_constants": Form(constants.stored_constants, ("Constant",)),
     "few_channels": Form(convs.few_channels, ("Conv",), fits=convs.has_steps),
     "square_of_sine": Form(powers.square_of_sine, ("Pow",), fits=lambda node: reads(node, "Sin")),

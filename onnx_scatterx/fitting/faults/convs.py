@@ -55,10 +55,15 @@ def _depthwise(node: ir.Node, scope: Scope) -> _Depthwise | None:
     channels = attribute_of(node, "group", 1)
     if shape is None or result is None or 0 in shape or 0 in result:
         return None
-    if not channels == shape[1] == result[1] or channels % _BLOCK:
+    if not channels == shape[1] == result[1] or not has_blocks(node):
         return None
     attributes = {name: a.value for name, a in node.attributes.items() if name != "group"}
     return _Depthwise(x, weights, shape, result, attributes)
+
+
+def has_blocks(node: ir.Node) -> bool:
+    """Return whether the groups of a Conv are whole blocks of channels."""
+    return (attribute_of(node, "group", 1) or 1) % _BLOCK == 0
 
 
 def images_as_channels(at: Candidate) -> bool:
