@@ -32,7 +32,9 @@ def avoid_faults(job: Job) -> bool:
     from onnx_scatterx.fitting.faults import FORMS, Candidate
 
     wanted = {fault.form for fault in job.settings.target.faults}
-    forms = [write for form, write in FORMS.items() if form in wanted]
+    forms = [form for name, form in FORMS.items() if name in wanted]
+    if not any(form.may_be_in(job.held) for form in forms):
+        return False
     modified, constants = False, TakenOut(job.model)
     try:
         with budget().share(1 / 4):
@@ -47,9 +49,10 @@ def avoid_faults(job: Job) -> bool:
                     nodes[node.op_type].append(node)
                 for node in list(graph):
                     candidate = Candidate(w, node, scope, constants, nodes)
-                    for write in forms:
-                        if node.graph is not None:  # no form before has replaced it
-                            modified |= write(candidate)
+                    for form in forms:
+                        is_there = not form.at or node.op_type in form.at
+                        if is_there and node.graph is not None:  # no form before has replaced it
+                            modified |= form.write(candidate)
                 job.analyses.note(w.graph.made)
     except LimitError:
         pass  # the rest is kept

@@ -33,7 +33,7 @@ from onnx_scatterx.engine.passes import Job, Pass
 from onnx_scatterx.engine.write import Writer
 from onnx_scatterx.fitting.fold_sizes import write_constant
 from onnx_scatterx.fitting.silent_draws import draw_silent
-from onnx_scatterx.graphs import constant, live_nodes, overridable, reached, remove_dead
+from onnx_scatterx.graphs import all_nodes, constant, live_nodes, overridable, reached, remove_dead
 from onnx_scatterx.operators import described
 
 if TYPE_CHECKING:
@@ -54,9 +54,12 @@ def compute_constants(job: Job) -> bool:
     ['Add']
     """
     drawn = draw_silent(job)
+    looked_for = _Chains(job)
+    if not looked_for.are_there:
+        return drawn
     with budget().share(1 / 4):
         known = within_limits(job.analyses.without_trust.current)
-    chains = [] if known is None else _Chains(job, known).refused()
+    chains = [] if known is None else looked_for.refused(known)
     if not chains:
         return drawn
     from onnx_scatterx.fitting.constant_finder import NodeRunner
@@ -175,19 +178,26 @@ def _array(tensor: ir.TensorProtocol | None) -> np.ndarray | None:
 class _Chains:
     """Finds the chains of a model of which its target does not take a node."""
 
-    def __init__(self, job: Job, known: Knowledge) -> None:
-        self._job, self._known = job, known
+    def __init__(self, job: Job) -> None:
+        self._job = job
         self._taken_out = TakenOut(job.model)
         self._overridable = overridable(job.model)
 
-    def refused(self) -> list[list[_Chain]]:
+    @property
+    def are_there(self) -> bool:
+        """Whether there is a chain, refused or not: the model need not be read for it."""
+        return any(map(self._is_of_chain, all_nodes(self._job.model)))
+
+    def refused(self, known: Knowledge) -> list[list[_Chain]]:
         """Return these chains, and of each the part that is refused, which may be smaller."""
-        return [c for graph, scope in self._known.own_graphs() for c in self._of(graph, scope)]
+        return [c for graph, scope in known.own_graphs() for c in self._of(graph, scope)]
+
+    def _is_of_chain(self, node: ir.Node) -> bool:
+        return node.op_type != "Constant" and self._taken_out.computes_constant(node)
 
     def _of(self, graph: ir.Graph, scope: Scope) -> Iterator[list[_Chain]]:
         live, target = live_nodes(graph), self._job.settings.target.with_host()
-        plain = (n for n in graph if n in live and n.op_type != "Constant")
-        nodes = {n: None for n in plain if self._taken_out.computes_constant(n)}
+        nodes = {n: None for n in graph if n in live and self._is_of_chain(n)}
 
         def is_refused(node: ir.Node) -> bool:
             use = use_of(node, scope.of, self._overridable, scope)

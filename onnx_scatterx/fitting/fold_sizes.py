@@ -136,6 +136,8 @@ class _Folding:
         self.finder.find(known)
         self._keep_operands()
         self._computed.clear()
+        if not self.finder.constants:
+            return False, False
         return self._write(), any(map(self._teaches, self._computed))
 
     def _teaches(self, made: ir.Value) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import onnx_ir as ir
@@ -48,27 +49,36 @@ class OperatorLimits:
 
     types: frozenset[str] | None = None
     no_types: frozenset[str] = frozenset()
+    native: bool | frozenset[str] = True
     max_rank: int | None = None
     reductions: frozenset[str] | None = None  # of a scatter: only these, such as "none" and "add"
     exclusive: bool = True  # CumSum with exclusive=1
     broadcast: bool = True  # operands of unlike shapes
     steps: bool | frozenset[int] = True  # Slice with a step other than 1, or than these
     computed: bool | Literal["sizes"] = True  # bounds and shapes that no constants give, or sizes
-    negative: bool = True  # indices, steps, pads, or dividends of a Mod, that may be below 0
     constant: bool = True  # indices that are constants
     axes_input: bool | Literal["all", "several"] = True  # axes as an input; of all, of several
-    native: bool | frozenset[str] = True
-    most: int | None = None  # of a TopK: how many elements it finds
-    written: frozenset[str] = frozenset()  # attributes that must be written, whatever their default
-    unwritten: frozenset[str] = frozenset()  # attributes that must not be written, by any value
-    zeros: frozenset[str] = frozenset()  # element types of which constants among the data must be 0
-    computed_data: bool = True  # a first input that is not a constant
-    data_rank: int | None = None  # the dims of the first input: neither fewer nor more
     within: frozenset[str] = frozenset()  # only as a node of one of these patterns, such as Gelu
     equations: frozenset[str] | None = None  # of an Einsum: only these, by whichever letters
+    most: int | None = None  # of a TopK: how many elements it finds
     inner: bool = True  # a TensorScatter that is not from an input of the model to an output of it
     slow: bool | SlowUse = False
     refused: tuple[RefusedUse, ...] = ()
+    written: frozenset[str] = frozenset()  # attributes that must be written, whatever their default
+    unwritten: frozenset[str] = frozenset()  # attributes that must not be written, by any value
+    zeros: frozenset[str] = frozenset()  # element types of which constants among the data must be 0
+    data_rank: int | None = None  # the dims of the first input: neither fewer nor more
+    negative: bool = True  # indices, steps, pads, or dividends of a Mod, that may be below 0
+    computed_data: bool = True  # a first input that is not a constant
+
+    @cached_property
+    def given(self) -> tuple[str, ...]:
+        """The names of the limits that there are.
+
+        >>> OperatorLimits(max_rank=4, types=frozenset({"float"})).given
+        ('types', 'max_rank')
+        """
+        return tuple(name for name, field in KEYS.items() if getattr(self, name) != field.default)
 
     def narrowed(self, types: frozenset[str] | None, no_types: frozenset[str]) -> OperatorLimits:
         """Return these limits for a target that has these types only, and none of those.

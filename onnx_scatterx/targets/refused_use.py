@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 LETTERS = {
@@ -110,6 +111,16 @@ class RefusedUse:
             named = fields.pop(key, {}).items()
             fields[key] = tuple((name, frozenset(values)) for name, values in sorted(named))
         return cls(**fields)
+
+    @cached_property
+    def facts(self) -> tuple[tuple[str, Any], ...]:
+        """What is said of a use, but for its attributes: names of fields, and their values.
+
+        >>> RefusedUse(axes=2, uneven=True).facts
+        (('axes', 2), ('uneven', True))
+        """
+        said = ((name, getattr(self, name)) for name in KEYS if name != "attributes")
+        return tuple((name, value) for name, value in said if value not in (None, ()))
 
     def __str__(self) -> str:
         told = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import onnx.defs
 import onnx_ir as ir
@@ -118,11 +119,19 @@ class Target:
         limits = self.limits.get(op_type, NO_LIMITS)
         if op_type == "Constant" or (self.types is None and not self.no_types):
             return limits
-        return limits.narrowed(self.types, self.no_types)
+        if op_type not in self._narrowed:
+            self._narrowed[op_type] = limits.narrowed(self.types, self.no_types)
+        return self._narrowed[op_type]
+
+    @cached_property
+    def _narrowed(self) -> dict[str, OperatorLimits]:
+        """What ``limits_of`` has found."""
+        return {}
 
     def has_type(self, dtype: ir.DataType) -> bool:
         """Return whether any operator may have an element type."""
-        return NO_LIMITS.narrowed(self.types, self.no_types).takes_type(dtype)
+        name = dtype.name.lower()
+        return name not in self.no_types and (self.types is None or name in self.types)
 
     def opsets(self) -> Iterator[int]:
         """Yield the operator sets to which a model may be lowered, the best first.
@@ -159,6 +168,10 @@ class Target:
         >>> npu.has("Where"), npu.with_host().has("Where")
         (False, True)
         """
+        return self._with_host
+
+    @cached_property
+    def _with_host(self) -> Target:
         less = {
             op_type: replace(limit, native=True, slow=False)
             for op_type, limit in self.limits.items()

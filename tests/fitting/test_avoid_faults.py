@@ -4,10 +4,14 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
+from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.fitting import AvoidFaults
 from onnx_scatterx.fitting.faults import FORMS as WRITTEN
 from onnx_scatterx.lab.devices.consumers import rknn
 from onnx_scatterx.targets.catalogue import all_targets, target_of
@@ -586,6 +590,18 @@ def test_drawn_convs_of_few_channels(seed: int) -> None:
 
 def test_every_form_of_a_profile_is_written() -> None:
     assert WRITTEN.keys() == FORMS.keys()
+
+
+@pytest.mark.parametrize(("op", "is_read"), [("Neg", False), ("Sin", True)])
+def test_a_model_without_the_operators_of_a_pattern_is_not_read(op: str, is_read: bool) -> None:
+    """All operators of a pattern must be in the model before a form looks at its nodes."""
+    model = parse(
+        f"g (float[2] x) => (float[2] y) <float c = {{3}}> {{ s = {op} (x) y = Pow (s, c) }}"
+    )
+    faults = "[{form = 'square_of_sine', version = '1'}]"
+    job = Job(ir.from_proto(model), Settings.of(target=f"standard, faults = {faults}"))
+    assert not AvoidFaults.run(job)
+    assert ("analyses" in vars(job)) == is_read
 
 
 def test_every_fault_names_a_version_and_its_switch() -> None:

@@ -8,6 +8,7 @@ from onnx_scatterx.engine.analysis.interpreter import Interpreter
 from onnx_scatterx.engine.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.settings import Settings
+from onnx_scatterx.fitting.compute_constants import compute_constants
 from onnx_scatterx.fitting.fold_sizes import fold_sizes
 from onnx_scatterx.fitting.write_other_forms import write_other_forms
 from onnx_scatterx.graphs import overridable
@@ -15,6 +16,7 @@ from onnx_scatterx.graphs import overridable
 PLAIN = "y = Add (x, u)"
 FOLDED = """n = Shape <start = 1, end = 2> (x)  one = Constant <value_ints = [1]> ()
             s = Concat <axis = 0> (n, one)  h = Add (x, u)  f = Reshape (h, s)  y = Neg (f)"""
+CHAIN = "c = Constant <value_float = 1.0> ()  d = Neg (c)  y = Add (d, u)"
 REFUSED = "b = Cast <to = 9> (x)  c = Not (b)  d = Cast <to = 1> (c)  y = Add (d, u)"
 
 
@@ -35,6 +37,13 @@ def test_the_model_is_read_again_if_a_node_changes(
     assert (fold_sizes(job), write_other_forms(job)) == (folds, writes)
     assert (job.analyses.at_most is None) is reads
     assert not overridable(job.model)
+
+
+@pytest.mark.parametrize(("body", "reads"), [(PLAIN, False), (CHAIN, True)])
+def test_a_model_without_chains_of_constants_is_not_read_for_them(body: str, reads: bool) -> None:
+    job = job_of(body)
+    assert not compute_constants(job)
+    assert ("analyses" in vars(job)) is reads
 
 
 def test_constants_that_follow_from_equal_names_alone_are_not_folded() -> None:

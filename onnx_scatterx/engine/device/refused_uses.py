@@ -10,12 +10,6 @@ import onnx.defs
 import onnx.helper
 
 from onnx_scatterx.engine.analysis import TensorValue
-from onnx_scatterx.engine.device.equations import (
-    has_dots,
-    has_letters,
-    has_uneven_dots,
-    is_turned,
-)
 from onnx_scatterx.operators import OPERATORS
 from onnx_scatterx.targets import RefusedUse
 
@@ -33,9 +27,7 @@ def is_refused(use: Use, refused: RefusedUse) -> bool:
     >>> is_refused(pad, RefusedUse(uneven=True)), is_refused(pad, RefusedUse(ranks=frozenset({3})))
     (True, False)
     """
-    wanted = ((name, getattr(refused, name)) for name in _FACTS)
-    said = ((_FACTS[name], value) for name, value in wanted if value is not None)
-    return all(fact(use, value) for fact, value in said) and all(
+    return all(_FACTS[name](use, value) for name, value in refused.facts) and all(
         _value_of(use, name) in values for name, values in refused.attributes
     )
 
@@ -222,6 +214,17 @@ def _has_ranks(use: Use, rank_of: tuple[tuple[str, frozenset[int]], ...]) -> boo
     return True
 
 
+def _of_equation(name: str) -> Callable[[Use, Any], bool]:
+    """Return a function of ``equations.py``, which is loaded if a target asks for it."""
+
+    def fact(use: Use, value: Any) -> bool:
+        from onnx_scatterx.engine.device import equations
+
+        return bool(getattr(equations, name)(use, value))
+
+    return fact
+
+
 _FACTS: dict[str, Callable[[Use, Any], bool]] = {
     "types": _has_type,
     "index_types": _has_index_type,
@@ -241,10 +244,10 @@ _FACTS: dict[str, Callable[[Use, Any], bool]] = {
     "larger": lambda use, wanted: wanted == _is_resized(use, 1),
     "smaller": lambda use, wanted: wanted == _is_resized(use, -1),
     "from_end": _counts_from_end,
-    "dots": has_dots,
-    "uneven_dots": has_uneven_dots,
-    "turned": is_turned,
-    "letters": has_letters,
+    "dots": _of_equation("has_dots"),
+    "uneven_dots": _of_equation("has_uneven_dots"),
+    "turned": _of_equation("is_turned"),
+    "letters": _of_equation("has_letters"),
     "inputs": _has_inputs,
     "by_group": _is_by_group,
     "absent": _lacks,

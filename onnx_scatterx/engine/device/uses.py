@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -12,11 +11,11 @@ import onnx.defs
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import ElementOf, Scope, TensorValue, size_name
-from onnx_scatterx.engine.device.refused_uses import is_refused
+from onnx_scatterx.engine.device.beyond import beyond, may_be_negative
 from onnx_scatterx.engine.terms import Facts, Symbol
 from onnx_scatterx.graphs import constant, is_scatterx_domain
 from onnx_scatterx.operators import OPERATORS
-from onnx_scatterx.targets import NO_LIMITS, OperatorLimits, Target
+from onnx_scatterx.targets import NO_LIMITS, Target
 
 
 @dataclass(frozen=True)
@@ -78,16 +77,15 @@ class Use:
     @property
     def may_be_negative(self) -> bool:
         """Whether an index, a step or a dividend may be negative, or a pad is."""
-        return not self.of_any_sign and _may_be_negative(self)
+        return not self.of_any_sign and may_be_negative(self)
 
     @property
     def makes_size(self) -> bool:
         """Whether a size of an output is known only at run time, and no size of an input is."""
-        known = [t for t in self.inputs if t is not None]
         if self.counts_promised:
             return True
-        read, made = (map(size_name, _leaves(tensors)) for tensors in (known, self.outputs))
-        return None in made and None not in read
+        known = [t for t in self.inputs if t is not None]
+        return _has_unnamed(self.outputs) and not _has_unnamed(known)
 
     @property
     def counts_promised(self) -> bool:
@@ -112,7 +110,7 @@ class Use:
             return
         limits = target.limits_of(self.op_type)
         if limits is not NO_LIMITS:  # most operators have none
-            yield from _beyond(limits, self)
+            yield from beyond(limits, self)
             made = self.outputs[0].dtype if self.outputs else None
             if made is None or made == self.dtype or target.has_type(made):
                 return
@@ -159,128 +157,13 @@ def use_of(
     return Use(name, inputs, outputs, attributes, is_constant, facts, sign, is_inner, pattern)
 
 
+def _has_unnamed(tensors: Sequence[TensorValue]) -> bool:
+    """Return whether a size of a tensor is known only at run time."""
+    return None in map(size_name, _leaves(tensors))
+
+
 def _leaves(tensors: Sequence[TensorValue]) -> set[Symbol]:
     return {leaf for t in tensors for dim in t.shape or () for leaf in dim.leaves()}
-
-
-def _beyond(limits: OperatorLimits, use: Use) -> Iterator[str]:
-    """Yield the unsupported parts of a use, as words that follow the operator's name."""
-    name, dtype = use.op_type, use.dtype
-    if dtype is not None and not limits.takes_type(dtype):
-        yield f"{name} of {dtype.name.lower()}"
-    if limits.max_rank is not None and use.rank > limits.max_rank:
-        yield f"{name} of rank {use.rank}"
-    reduction = use.reduction
-    if limits.reductions is not None and reduction not in limits.reductions:
-        yield f'{name} with reduction="{reduction}"'
-    if not limits.exclusive and use.attributes.get("exclusive"):
-        yield f"exclusive {name}"
-    if not limits.broadcast and not _have_one_shape(use):
-        yield f"{name} of unlike shapes"
-    if limits.steps is not True and _has_steps(use, limits.steps or frozenset({1})):
-        yield f"{name} with steps"
-    if limits.computed is not True and _is_computed(use, by_sizes=limits.computed != "sizes"):
-        yield f"{name} with computed operands"
-    if not limits.constant and (at := _indices(use)) is not None and at.constant is not None:
-        yield f"{name} at constant indices"
-    if limits.axes_input is not True and len(use.inputs) > 1 and use.inputs[1] is not None:
-        if not limits.axes_input:
-            yield f"{name} with axes as an input"
-        elif limits.axes_input == "several" and not _names_several(use):
-            yield f"{name} with one axis as an input"
-        elif limits.axes_input == "all" and not _reduces_all(use):
-            yield f"{name} with axes as an input that are not all"
-    if limits.within and use.pattern not in limits.within:
-        yield f"{name} outside of {' and '.join(sorted(limits.within))}"
-    equation = str(use.attributes.get("equation", ""))
-    if not limits.takes_equation(equation):
-        yield f'{name} of "{equation}"'
-    if limits.most is not None and _count(use) > limits.most:
-        yield f"{name} of more than {limits.most} elements"
-    if not limits.inner and use.is_inner:
-        yield f"{name} that is not from an input of the model to an output"
-    if limits.is_slow(dtype, reduction):
-        yield f"{name}, which it runs slowly"
-    for refused in limits.refused:
-        if is_refused(use, refused):
-            yield f"{name} {refused}"
-    for missing in sorted(limits.written.difference(use.attributes)):
-        yield f"{name} without {missing} written"
-    for added in sorted(limits.unwritten.intersection(use.attributes)):
-        yield f"{name} with {added} written"
-    if dtype is not None and dtype.name.lower() in limits.zeros and _has_numbers(use):
-        yield f"{name} with constants of {dtype.name.lower()} other than 0"
-    if limits.data_rank not in (None, use.data_rank):
-        yield f"{name} of data that have not {limits.data_rank} dims"
-    if not limits.negative and use.may_be_negative:
-        yield f"{name} {_what_is_negative(name)} that may be negative"
-
-
-def _what_is_negative(name: str) -> str:
-    """Return what a target may not want negative, with the name that ONNX's schema gives it."""
-    row = OPERATORS[name]
-    if row.signed_input in row.sizes:
-        return f"with {onnx.defs.get_schema(name).inputs[row.signed_input].name}"
-    return "of numbers" if name == "Mod" else "at indices"
-
-
-def _has_numbers(use: Use) -> bool:
-    """Return whether elements of the result come from a constant that is not all zeros."""
-    moved = OPERATORS[use.op_type].moved(len(use.inputs))
-    held = (t for i, t in enumerate(use.inputs) if i in moved and use.is_constant[i : i + 1] == [1])
-    return any(t is not None and (t.constant is None or t.constant.any()) for t in held)
-
-
-def _reduces_all(use: Use) -> bool:
-    """Return whether the axes name all, or those of more than one element if all dims are kept."""
-    sizes = None if use.data is None else use.data.static_shape
-    axes = None if use.inputs[1] is None else use.inputs[1].constant
-    if sizes is None or axes is None or not axes.size:
-        return False
-    named, kept = (
-        {int(a) % len(sizes) for a in axes.ravel() if sizes},
-        use.attributes.get("keepdims", 1),
-    )
-    return all(d in named or (kept and n == 1) for d, n in enumerate(sizes))
-
-
-def _names_several(use: Use) -> bool:
-    """Return whether the axes are known to be two or more."""
-    axes = None if use.inputs[1] is None else use.inputs[1].constant
-    return axes is not None and axes.size > 1
-
-
-def _have_one_shape(use: Use) -> bool:
-    shapes = [t.shape for t in use.inputs if t is not None]
-    first = shapes[0]
-    return first is not None and all(s == first for s in shapes[1:])
-
-
-def _has_steps(use: Use, allowed: frozenset[int]) -> bool:
-    if len(use.inputs) < 5 or use.inputs[4] is None:
-        return False
-    steps = use.inputs[4].constant
-    return steps is None or any(int(s) not in allowed for s in steps.ravel())
-
-
-def _is_computed(use: Use, *, by_sizes: bool) -> bool:
-    """Return whether an operand depends on the inputs: every compiler folds all others.
-
-    One that follows from the sizes of inputs counts only if ``by_sizes``.
-    """
-    for index in OPERATORS[use.op_type].sizes:
-        operand = use.inputs[index] if index < len(use.inputs) else None
-        if operand is None or use.is_constant[index] or operand.constant is not None:
-            continue
-        terms = operand.terms
-        if by_sizes or terms is None or None in {size_name(s) for t in terms for s in t.leaves()}:
-            return True
-    return False
-
-
-def _indices(use: Use) -> TensorValue | None:
-    index = OPERATORS[use.op_type].signed_input
-    return use.inputs[index] if index < len(use.inputs) else None
 
 
 def is_of_any_sign(node: ir.Node) -> bool:
@@ -294,24 +177,3 @@ def is_of_any_sign(node: ir.Node) -> bool:
         return False
     added = all(n.op_type == "Add" and set(n.inputs) == {value, divisor} for n in sums)
     return added and all(n.op_type == "Mod" and n.inputs[1] is divisor for n in users)
-
-
-def _count(use: Use) -> float:
-    """Return how many elements a TopK may find."""
-    tensor = use.inputs[1] if len(use.inputs) > 1 else None
-    count = None if tensor is None else tensor.scalar
-    return math.inf if count is None else use.facts.interval(count)[1]
-
-
-def _may_be_negative(use: Use) -> bool:
-    indices = _indices(use)
-    if indices is None:
-        return False
-    if indices.constant is not None:
-        return bool((indices.constant < 0).any())
-    if use.op_type == "Pad":  # a computed amount adds elements: rules prove it of theirs
-        return any(t.constant is not None and t.constant < 0 for t in indices.terms or ())
-    if indices.terms is None or indices.shape is None:
-        return True
-    inside = use.facts.assuming(extents=dict(enumerate(indices.shape)))
-    return not all(map(inside.is_nonnegative, indices.terms))

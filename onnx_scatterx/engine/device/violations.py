@@ -169,7 +169,7 @@ def judged_nodes(
     ([], Counter({'Erf': 1}))
     """
     checker = _Checker(target, model, knowledge, promised or knowledge)
-    return list(checker.all()), Counter(node.op_type for node in checker.folded())
+    return list(checker.all()), checker.at_load
 
 
 def objections_to(use: Use, target: Target) -> Iterator[str]:
@@ -205,6 +205,8 @@ class _Checker:
             constants=target.onnxruntime,
         )
         self._inputs, self._outputs = {*model.graph.inputs}, {*model.graph.outputs}
+        self.at_load = Counter[str]()
+        """The operators of the refused nodes that ONNX Runtime computes as constants."""
 
     def of(self, value: ir.Value) -> TensorValue:
         """Return the abstract value of a value."""
@@ -225,27 +227,24 @@ class _Checker:
             scope = self.knowledge.scopes.get(graph)
             for node in graph:
                 if taken_out.has(node, graph):
+                    if self.target.onnxruntime and taken_out.folds(node, graph):
+                        self._note_folded(node, scope)
                     continue
                 if called_function(model, node) is None or is_scatterx_domain(node.domain):
                     label = node.name or node.outputs[0].name or "?"
                     judged = within_limits(partial(self._judged, node, scope, self._promised))
                     use, reasons = judged or (None, [_UNCHECKED])
-                    lacked = None if use is None else self._lacked(use)
                     for why in reasons:
+                        lacked = None if use is None else self._lacked(use)
                         yield node, Violation(label, node.op_type, name, why, lacked=lacked)
                     if use is not None and not reasons and not taken_out.computes_constant(node):
                         yield from ((node, v) for v in self._second_choice(use, label, name))
 
-    def folded(self) -> Iterator[ir.Node]:
-        """Yield the nodes that the target refuses, if ONNX Runtime computes them as constants."""
-        taken_out = self._taken_out
-        for _, graph in taken_out.graphs() if self.target.onnxruntime else ():
-            scope = self.knowledge.scopes.get(graph)
-            for node in graph:
-                if taken_out.folds(node, graph):
-                    judged = within_limits(partial(self._judged, node, scope, self.knowledge))
-                    if judged is None or judged[1]:
-                        yield node
+    def _note_folded(self, node: ir.Node, scope: Scope | None) -> None:
+        """Note a node that ONNX Runtime computes as a constant, if the target refuses it."""
+        judged = within_limits(partial(self._judged, node, scope, self.knowledge))
+        if judged is None or judged[1]:
+            self.at_load[node.op_type] += 1
 
     def _lacked(self, use: Use) -> str | None:
         """Return the operator of a use if the target lacks it, even of constants."""

@@ -22,7 +22,8 @@ def inline_functions(job: Job, chosen: Callable[[ir.Function], bool]) -> bool:
     None is inlined if one of them cannot be, such as a function of another operator set.
     """
     model = job.model
-    called = (called_function(model, node) for node in all_nodes(model))
+    nodes = all_nodes(model) if model.functions else ()
+    called = (called_function(model, node) for node in nodes)
     wanted = {
         f.identifier()
         for f in called

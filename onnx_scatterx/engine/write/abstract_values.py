@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -81,12 +81,11 @@ class AbstractValues:
         self,
         op: str,
         inputs: Sequence[ir.Value | None],
+        known: Sequence[TensorValue | None],
         dtypes: Sequence[ir.DataType | None],
         attributes: Attributes,
-        known_of: Callable[[ir.Value], TensorValue],
     ) -> list[TensorValue]:
-        """Return the abstract values of the outputs of a node; ``known_of`` has its inputs'."""
-        known = [None if v is None else known_of(v) for v in inputs]
+        """Return the abstract values of the outputs of a node; its inputs have those ``known``."""
         # What is known of a result belongs to equal nodes alone. Other values may share it.
         read = [(g, None if g in self._made else v) for g, v in zip(known, inputs, strict=True)]
         key = (op, *read, *dtypes, frozen(attributes))

@@ -176,7 +176,8 @@ class Fragment:
         if self.known is not None and node.domain == "":
             attributes = {name: attribute.value for name, attribute in node.attributes.items()}
             dtypes = [value.dtype for value in node.outputs]
-            results = self.known.results(node.op_type, inputs, dtypes, attributes, self.of)
+            known = [None if value is None else self.of(value) for value in inputs]
+            results = self.known.results(node.op_type, inputs, known, dtypes, attributes)
             self.new_values.update(zip(node.outputs, results, strict=True))
 
     def append(self, step: Step) -> None:

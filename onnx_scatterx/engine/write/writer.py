@@ -59,6 +59,7 @@ class Writer(Operators):
         self.replaced: dict[ir.Value, ir.Value] = {}
         self._values = scope.values
         self._known = AbstractValues(scope) if limited else None
+        self._objected: dict[TensorValue, tuple[Target, list[str]]] = {}  # by a node's result
         self._fragment: Fragment | None = None  # where nodes go
         self.in_other_form: set[str] = set()  # operators for which another form is being written
         self.last_bits = False  # whether those of floats may differ in another form
@@ -274,11 +275,19 @@ class Writer(Operators):
         return request is None or not self._objections(request)
 
     def _objections(self, request: Request) -> list[str]:
-        """Return why the target does not take a node."""
-        use = request.use
-        refused = list(use.objections(self.target))
-        if self.target.static_only and (use.reads_size or use.counts_promised):
+        """Return why the target does not take a node.
+
+        Equal nodes of several plans have one result (``AbstractValues.results``): they are asked
+        once.
+        """
+        target, refused = self._objected.get(request.result, (None, []))
+        if target is self.target:
+            return refused
+        use, target = request.use, self.target
+        refused = list(use.objections(target))
+        if target.static_only and (use.reads_size or use.counts_promised):
             refused.append(f"{request.op} with a size that is known only when the model runs")
+        self._objected[request.result] = target, refused
         return refused
 
     def request(
@@ -298,10 +307,9 @@ class Writer(Operators):
         if self._known is None:
             return None
         of = self._known_of
-        result = known
+        values, result = [None if v is None else of(v) for v in inputs], known
         if result is None or result.shape is None:
-            (result,) = self._known.results(op, inputs, [dtype], attributes, of)
-        values = [None if v is None else of(v) for v in inputs]
+            (result,) = self._known.results(op, inputs, values, [dtype], attributes)
         return Request(op, inputs, dtype, attributes, values, result, self, of, of_any_sign)
 
     def as_it_is(self, request: Request) -> ir.Value:

@@ -1,13 +1,17 @@
 """Forms that avoid a fault of a compiler: each at its pattern alone, with the same bits.
 
-Come here for what is written in place of nodes that a compiler takes and then mistakes. Each form
-is a function of a candidate, which says whether it wrote anything. Not for nodes that a target
+Come here for what is written in place of nodes that a compiler takes and then mistakes, and for the
+operators of its pattern. Each form writes by a function of a candidate, which says whether it wrote
+anything. Not for nodes that a target
 refuses (``engine.write.forms``), nor for which compiler has which fault (``targets``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import onnx_ir as ir
 
 from onnx_scatterx.fitting.faults import (
     attentions,
@@ -28,28 +32,62 @@ from onnx_scatterx.fitting.faults import (
     transposes,
 )
 from onnx_scatterx.fitting.faults.candidate import Candidate as Candidate
+from onnx_scatterx.graphs import Inventory, made_by
 
-FORMS: Mapping[str, Callable[[Candidate], bool]] = {
-    "elements_of_gathers": gathers.elements_of_gathers,
-    "shapes_of_scatters": scatters.shapes_of_scatters,
-    "relu_behind_softmax": attentions.relu_behind_softmax,
-    "relu_of_one_query": attentions.relu_of_one_query,
-    "slice_before_reshape": cuts.slice_before_reshape,
-    "rows_of_products": products.rows_of_products,
-    "merged_with_constants": sums.merged_with_constants,
-    "slices_without_steps": cuts.slices_without_steps,
-    "expand_for_and": masks.expand_for_and,
-    "weight_behind_norm": norms.weight_behind_norm,
-    "scale_as_vector": attentions.scale_as_vector,
-    "images_as_channels": convs.images_as_channels,
-    "norm_of_images": images.norm_of_images,
-    "transpose_of_equal_sizes": transposes.transpose_of_equal_sizes,
-    "turned_rotation": rotations.turned_rotation,
-    "no_idle_output": outputs.no_idle_output,
-    "stored_constants": constants.stored_constants,
-    "few_channels": convs.few_channels,
-    "square_of_sine": powers.square_of_sine,
-    "forget_names": names.forget_names,
-    "many_scales": attentions.many_scales,
+
+class Form(NamedTuple):
+    """A form: how it is written, and without which operators there is nothing to write.
+
+    A candidate is one of the operators ``at``, or any if there are none; all those ``beside`` it
+    are in the model, too. It ``fits`` if what stands around it may be the pattern: this is asked
+    before the model is read.
+    """
+
+    write: Callable[[Candidate], bool]
+    at: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+    fits: Callable[[ir.Node], bool] = lambda _: True
+
+    def may_be_in(self, held: Inventory) -> bool:
+        """Return whether a model may have the pattern."""
+        nodes = held.of(*self.at) if self.at else held.nodes
+        return all(map(held.has, self.beside)) and any(map(self.fits, nodes))
+
+
+def reads(node: ir.Node, op_type: str) -> bool:
+    """Return whether an operator makes the first input of a node."""
+    return made_by(node.inputs[0] if node.inputs else None, op_type) is not None
+
+
+FORMS: Mapping[str, Form] = {
+    "elements_of_gathers": Form(gathers.elements_of_gathers, ("Gather", "GatherND")),
+    "shapes_of_scatters": Form(scatters.shapes_of_scatters, ("ScatterND",)),
+    "relu_behind_softmax": Form(
+        attentions.relu_behind_softmax, ("MatMul", "Einsum"), beside=("Softmax",)
+    ),
+    "relu_of_one_query": Form(
+        attentions.relu_of_one_query, ("MatMul",), fits=lambda node: reads(node, "Softmax")
+    ),
+    "slice_before_reshape": Form(cuts.slice_before_reshape, ("Reshape",), beside=("Conv",)),
+    "rows_of_products": Form(products.rows_of_products, ("Reshape",), beside=("MatMul",)),
+    "merged_with_constants": Form(sums.merged_with_constants, ("Add", "Sub", "Mul", "Div")),
+    "slices_without_steps": Form(cuts.slices_without_steps, ("Concat",), beside=("Slice",)),
+    "expand_for_and": Form(masks.expand_for_and, ("And",)),
+    "weight_behind_norm": Form(norms.weight_behind_norm, ("Mul",), fits=norms.reads_norm),
+    "scale_as_vector": Form(
+        attentions.scale_as_vector, ("Softmax",), fits=lambda node: reads(node, "Mul")
+    ),
+    "images_as_channels": Form(convs.images_as_channels, ("Conv",), fits=convs.has_blocks),
+    "norm_of_images": Form(images.norm_of_images, ("BatchNormalization", "InstanceNormalization")),
+    "transpose_of_equal_sizes": Form(transposes.transpose_of_equal_sizes, ("Transpose",)),
+    "turned_rotation": Form(rotations.turned_rotation, ("Add",), beside=("Mul", "Concat", "Neg")),
+    "no_idle_output": Form(
+        outputs.no_idle_output, ("Reshape",), fits=lambda node: node.outputs[0].is_graph_output()
+    ),
+    "stored_constants": Form(constants.stored_constants, ("Constant",)),
+    "few_channels": Form(convs.few_channels, ("Conv",), fits=convs.has_steps),
+    "square_of_sine": Form(powers.square_of_sine, ("Pow",), fits=lambda node: reads(node, "Sin")),
+    "forget_names": Form(names.forget_names),
+    "many_scales": Form(attentions.many_scales, ("Mul", "Div"), beside=("MatMul", "Softmax")),
 }
 """The forms, by the names that profiles use, in the order in which they are tried at a node."""

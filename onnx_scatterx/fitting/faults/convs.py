@@ -55,10 +55,15 @@ def _depthwise(node: ir.Node, scope: Scope) -> _Depthwise | None:
     channels = attribute_of(node, "group", 1)
     if shape is None or result is None or 0 in shape or 0 in result:
         return None
-    if not channels == shape[1] == result[1] or channels % _BLOCK:
+    if not channels == shape[1] == result[1] or not has_blocks(node):
         return None
     attributes = {name: a.value for name, a in node.attributes.items() if name != "group"}
     return _Depthwise(x, weights, shape, result, attributes)
+
+
+def has_blocks(node: ir.Node) -> bool:
+    """Return whether the groups of a Conv are whole blocks of channels."""
+    return (attribute_of(node, "group", 1) or 1) % _BLOCK == 0
 
 
 def images_as_channels(at: Candidate) -> bool:
@@ -99,14 +104,18 @@ def are_made(value: ir.Value, scope: Scope) -> bool:
     return False
 
 
+def has_steps(node: ir.Node) -> bool:
+    """Return whether the steps of a Conv are those of ``few_channels``."""
+    return [*(attribute_of(node, "strides", None) or ())] == [4, 4]
+
+
 def few_channels(at: Candidate) -> bool:
     """Write a Conv in parts of few channels."""
     w, node, scope, _, _ = at
     conv = _depthwise(node, scope)
     if conv is None or conv.shape[1] <= _FEW or conv.shape[1] % _FEW:
         return False
-    steps = [*conv.attributes.get("strides", [])]
-    if [*conv.weights[0].shape[2:]] != [3, 3] or steps != [4, 4]:
+    if [*conv.weights[0].shape[2:]] != [3, 3] or not has_steps(node):
         return False
 
     def write() -> ir.Value:

@@ -14,7 +14,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import Scope
 from onnx_scatterx.fitting.faults.candidate import Candidate
-from onnx_scatterx.graphs import is_operator
+from onnx_scatterx.graphs import is_operator, makers
 
 _ROOT = ("Reciprocal", "Sqrt", "Add", "ReduceMean", "Pow")
 """The nodes above the inner product, upwards, each by its first input."""
@@ -36,6 +36,11 @@ def weight_behind_norm(at: Candidate) -> bool:
                 turned = inner
             return turned is not None and _turn(turned)
     return False
+
+
+def reads_norm(node: ir.Node) -> bool:
+    """Return whether a product of what is normed is a factor of a node."""
+    return any(map(_is_norm, makers(node.inputs)))
 
 
 def _is_norm(product: ir.Node) -> bool:

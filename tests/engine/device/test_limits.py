@@ -11,6 +11,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.doors.cli import main, target_text
+from onnx_scatterx.engine.device.beyond import _BROKEN
 from onnx_scatterx.targets import profile
 from onnx_scatterx.targets.catalogue import profile_names
 from onnx_scatterx.targets.limits import KEYS
@@ -289,6 +290,11 @@ def test_every_key_is_tested() -> None:
     elsewhere |= {"equations", "within"}  # engine/write/test_einsums.py, and above
     of_embeddings = {"unwritten", "zeros", "computed_data", "data_rank"}  # in engine/write
     assert {*CASES, *elsewhere, *of_embeddings, "most", "written"} == set(KEYS)
+
+
+def test_every_limit_is_asked() -> None:
+    """Those of element types by ``takes_type``, that of computed data by ``Target.has``."""
+    assert set(KEYS) == {*_BROKEN, "types", "no_types", "native", "computed_data"}
 
 
 def test_every_key_is_told() -> None:

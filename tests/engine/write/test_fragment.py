@@ -1,6 +1,7 @@
 """A fragment is what is committed: nodes that were judged, with inputs that the graph still has."""
 
 import random
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -11,12 +12,14 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.engine.analysis.model_analysis import interpret
+from onnx_scatterx.engine.device.uses import Use
 from onnx_scatterx.engine.plan.commit import Outcome
 from onnx_scatterx.engine.write.abstract_values import AbstractValues
 from onnx_scatterx.engine.write.fragment import Fragment
 from onnx_scatterx.engine.write.ordered import top
 from onnx_scatterx.engine.write.writer import Writer
 from onnx_scatterx.graphs.cleanup import Names, remove_dead
+from onnx_scatterx.targets import STANDARD, OperatorLimits, Target
 from onnx_scatterx.text import granted
 from onnx_scatterx.text.reasons import Reason, Refusal
 from tests.helpers.support import parse, run
@@ -26,10 +29,13 @@ TEXT = """g (float[4] x, float[4] u) => (float[4] y, float[4] z, float[4] w) {
     y = Abs (x) z = Exp (u) w = Floor (x) }"""
 
 
-def writer_of(*, constant_nodes: bool = False, version: int = 18) -> tuple[ir.Model, Writer]:
+def writer_of(
+    *, constant_nodes: bool = False, version: int = 18, target: Target = STANDARD
+) -> tuple[ir.Model, Writer]:
     model = ir.from_proto(parse(TEXT, version))
     scope = interpret(model).scopes[model.graph]
-    return model, Writer(model.graph, scope, Names(model), constant_nodes=constant_nodes)
+    names = Names(model)
+    return model, Writer(model.graph, scope, names, constant_nodes=constant_nodes, target=target)
 
 
 def negative(w: Writer, x: ir.Value) -> Fragment:
@@ -43,8 +49,28 @@ def test_of_a_node_that_is_not_interpreted_the_type_is_known() -> None:
     model = ir.from_proto(parse(TEXT))
     known, values = AbstractValues(interpret(model).scopes[model.graph]), model.graph.inputs[:1]
     wrong: Any = {"perm": 1j}
-    found = known.results("Transpose", values, [F], wrong, known.__getitem__)
+    found = known.results("Transpose", values, [known[v] for v in values], [F], wrong)
     assert [(result.dtype, result.shape) for result in found] == [(F, None)]
+
+
+def test_equal_nodes_are_judged_once_for_each_target(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the host of a target runs, the target itself does not."""
+    model, w = writer_of(target=Target("npu", limits={"Sin": OperatorLimits(native=False)}))
+    asked, objections = list[Use](), Use.objections
+
+    def counted(use: Use, target: Target) -> Iterator[str]:
+        asked.append(use)
+        return objections(use, target)
+
+    monkeypatch.setattr(Use, "objections", counted)
+    x, u = model.graph.inputs
+    taken = []
+    for target in (w.target, w.target.with_host(), w.target):
+        w.target = target
+        made = [w.fragment_of(partial(w.node, "Sin", [v], F)) for v in (x, u, x, u)]
+        taken.append([isinstance(fragment, Fragment) for fragment in made])
+    assert taken == [[False] * 4, [True] * 4, [False] * 4]
+    assert len(asked) == 3 * 2
 
 
 def operators(model: ir.Model) -> list[str]:

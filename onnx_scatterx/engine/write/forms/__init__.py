@@ -192,7 +192,8 @@ FORMS: dict[str, Forms] = {
         last=[extremes.on_numbers, numbers.where_numbers],
     ),
 }
-_FIRST: tuple[Form, ...] = (folded, merged.merged, merged.without_ones, written)
+_IN_FEWER_DIMS: tuple[Form, ...] = (merged.merged, merged.without_ones)
+"""The forms of a node of more dims than the target takes."""
 _HAVE_FORMS = {
     op_type: onnx.defs.get_schema(op_type).min_input
     for op_type in {*FORMS, *those(lambda row: row.widens), *merged.MERGES, *merged.RESHAPES}
@@ -235,7 +236,9 @@ def other_form(request: Request) -> ir.Value | None:
     within.add(op)
     try:
         others = (form for form in last if is_taken(request, partial(form, request)))
-        results = (attempted(form, request) for form in (*_FIRST, *own, *_LAST, *others))
+        fewer = _IN_FEWER_DIMS if request.has_too_many_dims else ()
+        forms = (folded, *fewer, written, *own, *_LAST, *others)
+        results = (attempted(form, request) for form in forms)
         return next((result for result in results if result is not None), None)
     finally:
         within.discard(op)
@@ -271,7 +274,7 @@ def _refused(
     use, target = request.use, w.target
     objected = any(use.objections(target)) or (target.static_only and use.counts_promised)
     around = not refused.isdisjoint(inputs) and node.op_type in READERS
-    is_taken = not (objected or around or (merges and use.rank > request.most_dims))
+    is_taken = not (objected or around or (merges and request.has_too_many_dims))
     return (None if is_taken else request), objected
 
 
@@ -300,10 +303,9 @@ def instead_of(
 
     def write() -> ir.Value:
         result = None if around is None else attempted(around, request)
-        if result is None:
+        if result is None and request.has_too_many_dims:
             result = attempted(partial(merged.merged, through=True), request)
-        if result is None and rank > request.most_dims:
-            result = attempted(views.view, request)
+            result = result or attempted(views.view, request)
         if result is None and not objected:
             raise RefusedError(Reason.RANK, Missing((op,), w.target.name))
         return result or w.spelled_node(op, inputs, dtype, **attributes)

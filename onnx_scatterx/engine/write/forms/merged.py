@@ -50,7 +50,7 @@ def merged(request: Request, *, through: bool = False) -> ir.Value:
     Reshapes of other plans may be gone, so those alone are read through that stand in the graph.
     """
     most, w = request.most_dims, request.writer
-    require(request.use.rank > most)
+    require(request.has_too_many_dims)
     result = request.sizes
     require(0 not in result, request.takes("Reshape"))
 

@@ -133,6 +133,11 @@ class Request:
         ]
         return min((rank for rank in limits if rank is not None), default=math.inf)
 
+    @property
+    def has_too_many_dims(self) -> bool:
+        """Whether an input or the output has more dims than the target takes."""
+        return self.use.rank > self.most_dims
+
     def largest_rank(self) -> float:
         """Return how many axes Reshape and Slice may have at the target, infinity if any number."""
         target = self.writer.target
