@@ -9,8 +9,8 @@
 | fault | has only operators that the profile lists: the compiler fails at their combination |
 
 An operator that finds places among floats, as ArgMax does, computes: nobody knows them before the
-run. The operators are those of the node that the consumer names, or of the smallest part that it still
-refuses. If there is neither, the refusal is not attributed.
+run. The operators are those of the node that the consumer names, or of the smallest part that it
+still refuses. If there is neither, the refusal is not attributed.
 """
 
 from __future__ import annotations
