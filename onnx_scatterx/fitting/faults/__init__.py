@@ -24,6 +24,7 @@ from onnx_scatterx.fitting.faults import (
     products,
     rotations,
     scatters,
+    sizes,
     sums,
     transposes,
 )
@@ -49,6 +50,7 @@ FORMS: Mapping[str, Callable[[Candidate], bool]] = {
     "stored_constants": constants.stored_constants,
     "few_channels": convs.few_channels,
     "square_of_sine": powers.square_of_sine,
+    "limit_as_size": sizes.limit_as_size,
     "forget_names": names.forget_names,
     "many_scales": attentions.many_scales,
 }

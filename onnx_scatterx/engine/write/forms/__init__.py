@@ -172,6 +172,7 @@ FORMS: dict[str, Forms] = {
         attributes=_REDUCES,
         last=[extremes.sum_by_product, sums.by_einsum, sums.of_two_axes],
     ),
+    "Reshape": _forms(2, views.inferred, attributes=("allowzero",)),
     "ScatterElements": _forms(
         3,
         scattered.counted_axis,
