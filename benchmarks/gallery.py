@@ -13,7 +13,8 @@ goes on where the last one ended. ``--file`` measures a model of yours, such as 
 its hash must be the one that you give. ``--page`` only writes the page of what is measured.
 ``--untimed`` leaves the times for another run, such as one on a machine that does nothing else.
 ``--again`` does steps again that have a result, and asks a compiler again that has answered.
-``--seconds`` gives the compilers another limit than 600 seconds:
+``--seconds`` gives the compilers another limit than 600 seconds, and ``--gib`` another one than 9
+GiB of memory:
 
     python benchmarks/gallery.py --only rwkv_169m --again tract --seconds 300 --with tract=PYTHON
 """
@@ -35,6 +36,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+import real_steps
 from gallery_cells import FORMS, Asker, Cells, without_notes
 from gallery_page import STEPS, TARGETS, page
 from gallery_rows import GALLERY, Shown
@@ -205,12 +207,14 @@ def main() -> None:
     parser.add_argument("--again", nargs="+", default=[], metavar="STEP", help="such as times")
     limit = {"type": float, "default": SECONDS, "help": f"of a compiler ({SECONDS:.0f})"}
     parser.add_argument("--seconds", **limit)
+    parser.add_argument("--gib", type=int, default=real_steps.GIB, help="memory of a process")
     parser.add_argument("--untimed", action="store_true", help="leave the times for later")
     parser.add_argument("--cells", action="store_true", help="only ask the compilers")
     parser.add_argument("--forms", nargs="+", default=list(FORMS), choices=FORMS)
     parser.add_argument("--keep", action="store_true", help="keep the files of a row in the cache")
     parser.add_argument("--page", action="store_true", help="write the page of what is measured")
     args = parser.parse_args()
+    real_steps.GIB = args.gib
     code, compilers = version(), dict(pair.split("=", 1) for pair in args.compilers)
     again = frozenset(args.again)
     forms, made_by = tuple(args.forms), code if args.anew else ""

@@ -110,10 +110,13 @@ def _numbers(version: str) -> list[int]:
     return [int(part) for part in parts]
 
 
-def form(model: str, target: str, place: str, shown: Shown | None) -> dict[str, Any]:
-    """Optimize a model for a target; return the hash, and what `--strict=taken` counts."""
-    options: dict[str, Any] = {"assume": shown.promises, "fix": shown.fixed} if shown else {}
-    result = onnx_scatterx.optimize(model, target=target, **options)
+def form(model: str, name: str, place: str, shown: Shown | None) -> dict[str, Any]:
+    """Optimize a model for a compiler's profile, or for a target.
+
+    Return the hash, and what `--strict=taken` counts.
+    """
+    options: dict[str, Any] = {"assume": shown.assumed(name), "fix": shown.fixed} if shown else {}
+    result = onnx_scatterx.optimize(model, target=_profile(name), **options)
     result.save(place)
     refused = [str(v) for v in result.report.violations if not v.on_host]
     first = [text[:160] for text in refused[:1]]
@@ -238,7 +241,7 @@ class Asker:
             paths = {ORIGINAL: model}
             for name, target in (("own", compiler), ("standard", "standard")):
                 paths[name] = str(folder / f"form {Path(target).stem}.onnx")
-                work = form, model, _profile(target), paths[name], shown
+                work = form, model, target, paths[name], shown
                 record.find(f"form {target}", *work, again=not Path(paths[name]).exists())
             files = forms_of(record.known(), compiler)
             for name in (name for name in self.forms if name in files):

@@ -95,7 +95,8 @@ def page(results: Rows, cells: Cells) -> str:
         how = shown.how.replace("_", ", ") if shown else "-"
         size = f"{found.get('size', {}).get('MB', '-')}"
         answers = [answer(told[c][name]) if name in asked(c, good) else " " for c in compilers]
-        shown_as = title + "".join(f", `{option}`" for option in (shown.options if shown else ()))
+        options = [*(f"`{option}`" for option in shown.options), *shown.for_one] if shown else []
+        shown_as = ", ".join([title, *options])
         row = [shown_as, how, *counts, size, *answers, *timed_as(found), judged_as(found)]
         rows.append(f"| {' | '.join(row)} |")
         words += said(title, {c: told[c][name] for c in compilers})

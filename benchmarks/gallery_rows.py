@@ -24,6 +24,8 @@ class Shown:
     row: Row | None = field(default=None)
     promises: tuple[str, ...] = ()
     """What is assumed of the inputs for each target: shown in the row."""
+    more: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What is assumed for the profile of one compiler, too: shown in the row."""
     fixed: Mapping[str, int] = field(default_factory=dict)
     """The sizes of the inputs that are fixed for each compiler: shown in the row."""
 
@@ -32,6 +34,19 @@ class Shown:
         """Return the options for a compiler's profile, as the command has them."""
         sizes = [f"--fix {name}={size}" for name, size in self.fixed.items()]
         return [*sizes, *(f"--assume '{promise}'" for promise in self.promises)]
+
+    def assumed(self, compiler: str) -> tuple[str, ...]:
+        """Return what is assumed for a compiler's profile, or for another target."""
+        return (*self.promises, *self.more.get(compiler, ()))
+
+    @property
+    def for_one(self) -> list[str]:
+        """Return the options for the profile of one compiler alone, as a row shows them."""
+        return [
+            f"for {compiler} `--assume '{promise}'`"
+            for compiler, promises in self.more.items()
+            for promise in promises
+        ]
 
     def built_from(self, name: str) -> Row:
         """Return the row that is exported."""
@@ -50,9 +65,11 @@ NLLB = pairs(12, 12, 1024, 16, vocab_size=128112)
 TINYLLAMA = stack(22, 2048, 5632, 32, 32000, num_key_value_heads=4)
 PHI = stack(32, 2560, 10240, 32, 51200, partial_rotary_factor=0.4)
 
+TOKENS = "input_ids: nonnegative"
 LABELS = ("labels: nonnegative",)  # a caller who wants no loss has no label of -100
-TEXTS = (*LABELS, "input_ids: nonnegative")  # a token is a row of a table, not one from its end
-WHOLE_TEXTS = ("labels >= 2", "input_ids: nonnegative")  # 0 and 1 begin and pad a text
+TEXTS = (*LABELS, TOKENS)  # a token is a row of a table, not one from its end
+WHOLE_TEXTS = ("labels >= 2", TOKENS)  # 0 and 1 begin and pad a text
+WHOLE = "attention_mask == 1"  # nothing is padded, as in a batch of one
 LONG = {"batch": 1, "length": 4096}
 
 # fmt: off
@@ -77,9 +94,11 @@ GALLERY: dict[str, Shown] = {
     "efficient_loftr": Shown("Efficient LoFTR, 480 x 640", "dynamo", "Tencent/ncnn#4219", Row(
         "EfficientLoFTRForKeypointMatching", {"pixel_values": "image batch=1 2 3 480 640"},
         {"hidden_size": 256}, "matching_scores")),
-    "groupvit": Shown("GroupViT, 224 x 224"),
-    "tapas_base": Shown("TAPAS, base, 512 tokens", "dynamo", "pytorch/pytorch#73388"),
-    "speech_to_text_small": Shown("Speech2Text, small, 10 s", promises=LABELS),
+    "groupvit": Shown("GroupViT, 224 x 224", more={"ncnn": (TOKENS, WHOLE)}),
+    "tapas_base": Shown("TAPAS, base, 512 tokens", "dynamo", "pytorch/pytorch#73388",
+        more={"ncnn": (TOKENS, "token_type_ids: nonnegative")}),
+    "speech_to_text_small": Shown("Speech2Text, small, 10 s", promises=LABELS,
+        more={"ncnn": ("labels >= 2", WHOLE)}),
     "wav2vec2_base": Shown("Wav2Vec2, base, 10 s", "dynamo", "huggingface/transformers#16004"),
     "hubert_base": Shown("HuBERT, base, 10 s"),
     "wavlm_base": Shown("WavLM, base, 10 s"),
@@ -105,9 +124,10 @@ GALLERY: dict[str, Shown] = {
     "sam2_hiera_tiny": Shown("Segment Anything 2, Hiera tiny, 1024 x 1024", "dynamo",
         "facebookresearch/sam2#702", Row("Sam2Model",
         {**image("1024 1024"), "input_points": "noise batch=1 1 1 2",
-         "input_labels": "ones batch=1 1 1"}, {"initializer_range": 0.02}, "pred_masks")),
+         "input_labels": "ones batch=1 1 1"}, {"initializer_range": 0.02}, "pred_masks"),
+        more={"ncnn": ("input_labels: nonnegative",)}),
     "smollm2_360m_caches": Shown("SmolLM2, 360 M, a step with caches of 2048", "dynamo",
-        "pytorch/pytorch#155862"),
+        "pytorch/pytorch#155862", more={"ncnn": ("tokens: nonnegative", "0 <= at < 2048")}),
     "qwen2_500m_caches": Shown("Qwen2, 0.5 B, a step with caches of 2048", "dynamo",
         "tracel-ai/burn#3412"),
     "tinyllama_caches": Shown("TinyLlama, 1.1 B, a step with caches of 2048", row=Row("LlamaModel",

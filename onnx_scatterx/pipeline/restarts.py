@@ -104,13 +104,16 @@ def _connected(model: ir.Model, refused: Mapping[int, Refusal]) -> dict[int, Ref
 def wider_targets(first: Job, again: Callable[[], Job]) -> list[Wider]:
     """Return the targets for which to run again, after the first result.
 
-    There is none if the target refuses nothing but ``unrelated_nodes``. These are seen in the model
-    as it was given, which only ``again`` still has: it returns a job before passes have run.
+    There is none if the target refuses nothing but ``unrelated_nodes``, or wants numbers as sizes.
+    These are seen in the model as it was given, which only ``again`` still has: it returns a job
+    before passes have run.
     """
     target = first.settings.target
     if first.keeps_rest or not target.is_limited or not first.refused:
         return []
-    if any(violation.op in ("input", "output") for violation in first.violations):
+    refused = {violation.node for violation in first.violations if violation.op == "input"}
+    inputs = [value for value in first.model.graph.inputs if value.name in refused]
+    if target.static_only and not all(v.shape is not None and v.shape.is_static() for v in inputs):
         return []
     unchanged = again()
     if not unchanged.has_scatters:

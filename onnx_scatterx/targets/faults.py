@@ -10,6 +10,7 @@ FORMS = {
     "images_as_channels": "images as channels in a depthwise Conv, if a Reshape makes them",
     "norm_of_images": "norms of images as one image, or as Mul and Add, if a Reshape makes them",
     "no_idle_output": "no Reshape that changes no shape as an output of the model",
+    "limit_as_size": "the limit of a Range in place of a size that is cast to float",
     "many_scales": "many equal numbers in place of one that scales an attention",
     "elements_of_gathers": "GatherElements in place of all Gathers of one tensor but one",
     "relu_behind_softmax": "a Relu behind the Softmax of some attentions",

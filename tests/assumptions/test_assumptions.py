@@ -18,6 +18,7 @@ from onnx_scatterx.engine.terms import size
 from tests.helpers.assumed import optimized, source_of
 from tests.helpers.examples import examples
 from tests.helpers.kept_scatters import BEHIND_ROWS, CACHE, EVERY_SIXTEENTH, OPSET, nd
+from tests.helpers.pair import assert_same
 from tests.helpers.support import parse, scatters
 
 START = f"""{OPSET} g (float[N,2] x, float[3,2] u, KIND p) => (float[N,2] y) {{
@@ -271,3 +272,44 @@ def test_the_greatest_number_comes_before_none(dtype: str) -> None:
     assert contiguous.holds(np.array([ends.max - 1, ends.max], dtype), {})
     assert contiguous.holds(np.array([2**63 - 1, 2**63], np.uint64), {})
     assert not contiguous.holds(np.array([ends.max, ends.min], dtype), {})
+
+
+# A promise that says which number every element is
+
+
+@pytest.mark.parametrize(
+    ("promise", "y", "z"),
+    [
+        ("i == 1", "1", "N"),
+        ("0 < i < 2", "1", "N"),
+        ("i == -3", "-3", "-3*N"),
+        ("0 <= i < 2", "i[x0, x1]", "z[x0, x1]"),
+        ("i % 2 == 1", "i[x0, x1]", "z[x0, x1]"),
+        (f"i == {2**52}", str(2**52), "z[x0, x1]"),  # ONNX Runtime would round the sum of many
+    ],
+)
+def test_one_number(promise: str, y: str, z: str) -> None:
+    text = f"""{OPSET} g (int64[N, 2] i) => (int64[N, 2] y, int64[1, 2] z)
+        <int64[1] first = {{0}}> {{ y = Identity (i)  z = ReduceSum (y, first) }}"""
+    model = ir.from_proto(parse(text))
+    knowledge = interpret(model, assumed=read_clauses([promise]))
+    found = {v.name: str(knowledge.values[v].content) for v in model.graph.outputs}
+    assert found == {"y": y, "z": z}
+
+
+@examples(30)
+@given(st.data())
+def test_one_number_is_what_runs_find(data: st.DataObject) -> None:
+    kind = data.draw(st.sampled_from(["int64", "int32"]))
+    number, size = data.draw(st.integers(-3, 3)), data.draw(st.integers(0, 4))
+    keeps, axes = data.draw(st.integers(0, 1)), data.draw(st.sampled_from(["0", "1", "0, 1"]))
+    more = data.draw(st.sampled_from(["", "N == 3", "N >= 1"]))
+    model = parse(f"""{OPSET} g ({kind}[N, 2] i) => ({kind}[N, 2] y, {kind}[A, B] z, bool[N, 2] e)
+        <int64[{axes.count(",") + 1}] axes = {{{axes}}}, {kind} one = {{1}}> {{
+            y = Add (i, i)  z = ReduceSum <keepdims = {keeps}> (i, axes)  e = Equal (i, one) }}""")
+    target = "standard, avoid = ['Equal', 'ReduceSum', 'Add']"
+    promises = [f"i == {number}", *([more] if more else [])]
+    result = onnx_scatterx.optimize(model, target=target, assume=promises)
+    size = 3 if more == "N == 3" else max(size, bool(more))
+    feed = {"i": np.full((size, 2), number, kind)}
+    assert_same(model, result.model, [feed])

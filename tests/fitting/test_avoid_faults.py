@@ -657,3 +657,46 @@ def test_the_square_of_a_sine(text: str, operator: str) -> None:
     draws = [rng.standard_normal(n) * 10.0 ** rng.integers(-30, 5) for n in (1, 5, 64)]
     drawn = [*draws, np.array([np.nan, -0.0, np.inf])]
     assert_same(model, made, [{"x": x.astype(np.float32)} for x in drawn])
+
+
+LIMIT_AS_SIZE = "limits.Not.max_rank = 4, faults = [{form = 'limit_as_size', version = '1'}]"
+LINE = """zero = Constant <value_int = 0> ()  one = Constant <value_int = 1> ()
+    line = Range (zero, n, one)  row = Unsqueeze (line, first)  f = Cast <to = 1> (row)
+    p = Mul (f, x)  s = Shape (p)"""
+
+
+@pytest.mark.parametrize(
+    ("text", "is_written"),
+    [
+        ("g = Gather (s, last)  y = Cast <to = 1> (g)", True),
+        ("a = Gather (s, last)  g = Squeeze (a)  y = Cast <to = 1> (g)", True),
+        ("a = Slice (s, second, end)  y = Cast <to = 1> (a)", True),
+        ("a = Slice (s, second, end)  g = Squeeze (a)  y = Cast <to = 1> (g)", True),
+        ("g = Gather (s, first)  y = Cast <to = 1> (g)", False),  # another axis
+        ("g = Gather (s, last)  h = Add (g, g)  y = Cast <to = 1> (h)", False),
+        ("g = Gather (s, last)  y = Cast <to = 7> (g)", False),
+    ],
+)
+def test_the_limit_of_a_range_as_a_size(text: str, is_written: bool) -> None:
+    """A negative limit makes an empty Range."""
+    kind = "int64" if "to = 7" in text else "float"
+    model = parse(f"""g (int64 n, float[N, 1] x) => ({kind}[] y, float[A, B] p)
+        <int64[1] first = {{0}}, int64[1] last = {{-1}}, int64[1] second = {{1}},
+         int64[1] end = {{2}}> {{ {LINE} {text} }}""")
+    made = onnx_scatterx.optimize(model, target=f"standard, {LIMIT_AS_SIZE}").model
+    kinds = [node.op_type for node in made.graph.node]
+    assert ("Shape" not in kinds) == is_written
+    x = np.array([[1.5], [-2]], np.float32)
+    assert_same(model, made, [{"n": np.array(n), "x": x} for n in (0, 1, 7, -3)])
+
+
+@pytest.mark.parametrize(("start", "step"), [("one", "one"), ("zero", "two")])
+def test_a_limit_that_is_no_size(start: str, step: str) -> None:
+    two = "two = Constant <value_int = 2> ()"
+    line = two + LINE.replace("(zero, n, one)", f"({start}, n, {step})")
+    model = parse(f"""g (int64 n, float[N, 1] x) => (float[] y, float[A, B] p)
+        <int64[1] first = {{0}}, int64[1] last = {{-1}}> {{
+            {line} g = Gather (s, last)  y = Cast <to = 1> (g) }}""")
+    made = onnx_scatterx.optimize(model, target=f"standard, {LIMIT_AS_SIZE}").model
+    assert "Max" not in [node.op_type for node in made.graph.node]
+    assert_same(model, made, [{"n": np.array(n), "x": np.ones((2, 1), np.float32)} for n in (0, 7)])

@@ -199,6 +199,21 @@ def test_all_symbolic_sizes_of_a_row_are_fixed_for_compilers(tmp_path: Path) -> 
     assert [dim.dim_value for dim in x.type.tensor_type.shape.dim] == [4]
 
 
+def test_a_promise_for_one_compiler(tmp_path: Path) -> None:
+    """The others get the file that they had."""
+    text = """g (int64[1, 2] i) => (float[1, 2, 2] y) <float[8, 2] w = {1, 2, 3, 4, 5, 6, 7, 8,
+        9, 10, 11, 12, 13, 14, 15, 16}> { y = Gather (w, i) }"""
+    onnx.save(parse(text), tmp_path / "model.onnx")
+    shown = replace(GALLERY["swin_tiny"], more={"ncnn": ("i: nonnegative",)})
+    assert shown.options == []
+    assert shown.for_one == ["for ncnn `--assume 'i: nonnegative'`"]
+    place, model = str(tmp_path / "own.onnx"), str(tmp_path / "model.onnx")
+    assert not form(model, "ncnn", place, shown)["refused"]
+    assert form(model, "ncnn", place, replace(shown, more={}))["refused"]
+    texts = [form(model, "standard", place, each) for each in (shown, replace(shown, more={}))]
+    assert texts[0] == texts[1]
+
+
 @pytest.mark.slow
 def test_cells_are_filled_once(tmp_path: Path) -> None:
     """From the export to the cells, by a compiler that refuses the scatter."""

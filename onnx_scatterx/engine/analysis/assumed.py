@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import permutations
 
 import numpy as np
 import onnx_ir as ir
@@ -87,6 +88,8 @@ class Assumptions:
             facts.assume(elements.of(formula.at(dict.fromkeys(range(len(tensor.shape)), 0))))
         if counts:
             formula = formula + coord(len(tensor.shape) - 1)
+        else:
+            formula = next(_numbers(elements), formula)
         return TensorValue(tensor.dtype, tensor.shape, formula)
 
     def _elements(
@@ -129,6 +132,14 @@ class Assumptions:
             case _:  # a fact excludes no number but 0, the least size
                 is_size = comparison.bound == 0 and value.interval()[0] == 0
                 return [value - 1] if is_size else []
+
+
+def _numbers(elements: Elements) -> Iterator[Term]:
+    """Yield the number that every element is, if a lower and an upper bound meet."""
+    for low, high in permutations(elements.bounds, 2):
+        number = Elements.ANY - low
+        if low + high == 0 and number.leaves().isdisjoint(Elements.ANY.leaves()):
+            yield number
 
 
 def _rises(assumption: Assumption, tensor: TensorValue) -> bool:

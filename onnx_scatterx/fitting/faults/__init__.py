@@ -2,8 +2,8 @@
 
 Come here for what is written in place of nodes that a compiler takes and then mistakes, and for the
 operators of its pattern. Each form writes by a function of a candidate, which says whether it wrote
-anything. Not for nodes that a target
-refuses (``engine.write.forms``), nor for which compiler has which fault (``targets``).
+anything. Not for nodes that a target refuses (``engine.write.forms``), nor for which compiler has
+which fault (``targets``).
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from onnx_scatterx.fitting.faults import (
     products,
     rotations,
     scatters,
+    sizes,
     sums,
     transposes,
 )
@@ -87,6 +88,7 @@ FORMS: Mapping[str, Form] = {
     "stored_constants": Form(constants.stored_constants, ("Constant",)),
     "few_channels": Form(convs.few_channels, ("Conv",), fits=convs.has_steps),
     "square_of_sine": Form(powers.square_of_sine, ("Pow",), fits=lambda node: reads(node, "Sin")),
+    "limit_as_size": Form(sizes.limit_as_size, ("Cast",), beside=("Range", "Shape")),
     "forget_names": Form(names.forget_names),
     "many_scales": Form(attentions.many_scales, ("Mul", "Div"), beside=("MatMul", "Softmax")),
 }

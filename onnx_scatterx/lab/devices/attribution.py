@@ -17,9 +17,9 @@ import onnx_ir as ir
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files import load
 from onnx_scatterx.graphs import all_nodes
-from onnx_scatterx.lab.devices.causes import Cause, Used, cause_of, used_by
+from onnx_scatterx.lab.devices.causes import Cause, Used, cause_of, finds, used_by
 from onnx_scatterx.lab.devices.consumer import Consumer, ConsumerProcess
-from onnx_scatterx.lab.devices.parts import Part, Parts, smallest
+from onnx_scatterx.lab.devices.parts import Part, Parts, smallest, typed
 from onnx_scatterx.operators import OPERATORS, Kinds
 from onnx_scatterx.processes import scratch
 from onnx_scatterx.targets import Target, target_of
@@ -64,8 +64,10 @@ def attributed(
             part = smallest(Parts(model, feed, directory), fails)
     except ScatterXError:  # the model cannot be copied
         part = None
-    used = [] if part is None else used_by(part.nodes, written)
-    return cause_of(used, target), tuple(dict.fromkeys(one.op_type for one in used))
+    if part is None:
+        return cause_of([], target), ()
+    used = used_by(part.nodes, written)
+    return cause_of(used, target, part.inputs), tuple(dict.fromkeys(one.op_type for one in used))
 
 
 def _profile(consumer: Consumer) -> Target:
@@ -80,14 +82,14 @@ def _used(refusal: Refusal, model: Path, written: Container[str]) -> list[Used]:
 
     If the model has one node, this is the node.
     """
-    nodes = all_nodes(load(model))
+    nodes = all_nodes(typed(load(model)))
     for names in (refusal.nodes, named_in(refusal.message, model)):
         found = used_by([node for node in nodes if node.name in names], written)
         if found:
             return found
-        types = {node.op_type for node in nodes}
-        if types & set(names):
-            return [Used(name) for name in names if name in types]
+        found = [Used(n.op_type, finds=finds(n)) for n in nodes if n.op_type in names]
+        if found:
+            return list(dict.fromkeys(found))
     alone = [node for node in nodes if node.op_type != "Constant"]
     return used_by(alone, written) if len(alone) == 1 else []
 

@@ -2,13 +2,15 @@
 
 | cause | the part |
 |---|---|
+| input | reads an input of the model of a type or rank that the profile of the consumer refuses |
 | scatter | has a scatter, a ScatterX, or a node that the optimizer wrote |
 | arrangement | only arranges elements: by movement, masks, index arithmetic and reading |
 | operator | has an operator that computes, and that the profile of the consumer does not list |
 | fault | has only operators that the profile lists: the compiler fails at their combination |
 
-The operators are those of the node that the consumer names, or of the smallest part that it still
-refuses. If there is neither, the refusal is not attributed.
+An operator that finds places among floats, as ArgMax does, computes: nobody knows them before the
+run. The operators are those of the node that the consumer names, or of the smallest part that it
+still refuses. If there is neither, the refusal is not attributed.
 """
 
 from __future__ import annotations
@@ -24,9 +26,10 @@ from onnx_scatterx.graphs import is_scatterx_domain
 from onnx_scatterx.operators import OPERATORS, SCATTERS, Kinds
 from onnx_scatterx.targets import SCATTERX, Target
 
-Cause = Literal["scatter", "arrangement", "operator", "fault", "not attributed"]
+Cause = Literal["input", "scatter", "arrangement", "operator", "fault", "not attributed"]
 
 WORDS: dict[Cause, str] = {
+    "input": "an input of a type that the compiler lacks; export a mask as numbers, such as floats",
     "scatter": "a scatter, or what was written for one",
     "arrangement": "movement, masks, index arithmetic or reading",
     "operator": "an operator that the compiler lacks",
@@ -47,6 +50,8 @@ class Used(NamedTuple):
     """Whether it computes integers or booleans only."""
     written: bool = False
     """Whether the optimizer wrote the node."""
+    finds: bool = False
+    """Whether it finds places among floats: no form says where they are before the run."""
 
 
 @cache
@@ -79,11 +84,19 @@ def used_by(nodes: Iterable[ir.Node], written: Container[str] = ()) -> list[Used
             _named(node),
             all(_is_of_places(value) for value in node.outputs),
             bool(node.name) and node.name in written,
+            finds(node),
         )
         for node in nodes
         if node.op_type != "Constant"
     )
     return list(found)
+
+
+def finds(node: ir.Node) -> bool:
+    """Return whether a node reduces floats to places, as ArgMax does."""
+    read = node.inputs[0] if node.inputs else None
+    of_floats = read is not None and read.dtype is not None and read.dtype.is_floating_point()
+    return of_floats and OPERATORS[_named(node)].reduces and _gives_places(node.op_type)
 
 
 def _named(node: ir.Node) -> str:
@@ -96,8 +109,10 @@ def _is_of_places(value: ir.Value) -> bool:
     return value.dtype is not None and (value.dtype.is_integer() or value.dtype.name == "BOOL")
 
 
-def cause_of(used: Iterable[Used], target: Target) -> Cause:
+def cause_of(used: Iterable[Used], target: Target, inputs: Iterable[ir.Value] = ()) -> Cause:
     """Return the cause of a refusal, from what its part uses and the consumer's profile.
+
+    ``inputs`` are those of the whole model that the part reads.
 
     >>> npu = Target("npu", operators=frozenset({"MatMul", "Softmax"}))
     >>> cause_of([Used("Gather"), Used("Slice")], npu), cause_of([Used("Erf")], npu)
@@ -108,10 +123,22 @@ def cause_of(used: Iterable[Used], target: Target) -> Cause:
     found = list(used)
     if not found:
         return "not attributed"
+    if any(_is_refused(value, target) for value in inputs):
+        return "input"
     if any(one.op_type in SCATTERS or one.op_type == SCATTERX or one.written for one in found):
         return "scatter"
-    computing = [one for one in found if not (arranges(one.op_type) or one.of_places)]
+    arranging = {one for one in found if arranges(one.op_type) or one.of_places}
+    computing = [one for one in found if one.finds or one not in arranging]
     if not computing:
         return "arrangement"
     host = target.with_host()
     return "fault" if all(host.has(one.op_type) for one in computing) else "operator"
+
+
+def _is_refused(value: ir.Value, target: Target) -> bool:
+    kind = None if value.dtype is None else value.dtype.name.lower()
+    rank = None if value.shape is None else value.shape.rank()
+    return any(
+        (use.types is None or kind in use.types) and (use.ranks is None or rank in use.ranks)
+        for use in target.ends
+    )

@@ -39,6 +39,8 @@ class Part:
     truth: Arrays
     nodes: tuple[ir.Node, ...]
     """The nodes, without those that are copied for them."""
+    inputs: tuple[ir.Value, ...] = ()
+    """The inputs of the whole model that it reads, too."""
 
 
 def smallest(parts: Parts, fails: Callable[[Part], bool], tries: int = TRIES) -> Part | None:
@@ -121,7 +123,7 @@ class Parts:
 
     def __init__(self, model: Path, feeds: Arrays, directory: Path) -> None:
         """Read a model, and infer the types of its values."""
-        self._model = _typed(load(model))
+        self._model = typed(load(model))
         self._nodes = [node for node in self._model.graph if node.op_type != "Constant"]
         self._feeds, self._directory = feeds, directory
         self._numbers = count()
@@ -149,7 +151,8 @@ class Parts:
         feeds = {n: a for n, a in {**self._feeds, **values}.items() if n in names}
         truth = {str(value.name): values[str(value.name)] for value in outputs}
         file = save(part, self._directory / f"part_{next(self._numbers)}.onnx")[0]
-        return Part(file, feeds, truth, tuple(self._nodes[first:end]))
+        inputs = tuple(value for value in self._model.graph.inputs if value.name in names)
+        return Part(file, feeds, truth, tuple(self._nodes[first:end]), inputs)
 
     def _copied(self, node: ir.Node, nodes: set[ir.Node]) -> Iterator[ir.Node]:
         """Yield what must be in a part with a node: the makers of what is no float input."""
@@ -210,7 +213,7 @@ class Parts:
         return part
 
 
-def _typed(model: ir.Model) -> ir.Model:
+def typed(model: ir.Model) -> ir.Model:
     """Give the values of a model the types that ONNX infers; return the model."""
     copy = cloned(model)
     infer_shapes(copy, fold=False)

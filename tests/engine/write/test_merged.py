@@ -18,7 +18,7 @@ import onnx_scatterx
 from tests.helpers.drawing import Drawing, even
 from tests.helpers.examples import examples
 from tests.helpers.pair import assert_same
-from tests.helpers.support import parse, sample
+from tests.helpers.support import nodes, parse, sample
 
 _LARGEST = 600  # elements of a tensor
 
@@ -313,3 +313,21 @@ def test_the_axis_of_one_image_stays_alone(cut: str, images: int, dims: int) -> 
     shapes = [numpy_helper.to_array(t) for t in result.model.graph.initializer if len(t.dims) == 1]
     assert any(len(shape) == dims and shape.prod() == images * 192 for shape in shapes)
     assert_same(model, result.model, [{"x": sample("float32", images, 8, 24)}])
+
+
+@pytest.mark.parametrize(
+    ("indices", "sizes"), [("1, 1, 2", [1, 2]), ("1, 2, 2", [1, 4]), ("2, 1, 2", [4])]
+)
+def test_indices_of_one_image_keep_its_axis(indices: str, sizes: list[int]) -> None:
+    """Some compilers follow the axis of images through the model."""
+    model = parse(f"""g (int64[{indices}] i) => (float[{indices}, 3] y)
+        <float[2, 3] w = {{0, 1, 2, 3, 4, 5}}> {{ y = Gather (w, i) }}""")
+    target = "standard, limits.Gather.max_rank = 3, limits.Gather.computed_data = false"
+    result = onnx_scatterx.optimize(model, target=target, passes=["WriteOtherForms"])
+    assert [node.op_type for node in nodes(result.model)] == ["Reshape", "Gather", "Reshape"]
+    assert sizes in [
+        numpy_helper.to_array(tensor).tolist() for tensor in result.model.graph.initializer
+    ]
+    shape = [int(n) for n in indices.split(",")]
+    feeds = [{"i": np.random.default_rng(seed).integers(-2, 2, shape)} for seed in range(3)]
+    assert_same(model, result.model, feeds)

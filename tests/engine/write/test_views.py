@@ -226,3 +226,32 @@ def test_extremes_of_many_dims(op: str, axes: list[int], keepdims: int) -> None:
     assert bool(result.report.violations) is (axes == [0, 2, 4] and op.startswith("Reduce"))
     drawn = sample("float32", 2, 1, 3, 4, 5)
     assert_same(model, result.model, [{"x": drawn}, {"x": np.full_like(drawn, np.nan)}])
+
+
+@pytest.mark.parametrize(
+    ("sizes", "more", "inferred"),
+    [
+        ("two, n", "", [2, -1]),
+        ("n, three", "", [-1, 3]),
+        ("n, two, three", " <allowzero = 1>", [-1, 2, 3]),
+        ("n, n", "", None),
+        ("zero, n", "", None),  # 0 is the size that is there
+    ],
+)
+def test_the_one_size_that_is_not_known(sizes: str, more: str, inferred: list[int] | None) -> None:
+    """It follows from the number of elements, also if it is 0 in the model, or -1."""
+    model = parse(f"""g (float[2, N] x, int64[1] n) => (float[] y)
+        <int64[1] two = {{2}}, int64[1] three = {{3}}, int64[1] zero = {{0}}> {{
+            s = Concat <axis = 0> ({sizes})  y = Reshape{more} (x, s) }}""")
+    result = onnx_scatterx.optimize(model, target="standard, limits.Reshape.computed = 'sizes'")
+    assert (not result.report.violations) == (inferred is not None)
+    kinds = {node.op_type for node in result.model.graph.node}
+    assert (kinds <= {"Reshape", "Constant"}) == (inferred is not None)
+    count = 6 // (2 if "two" in sizes else 1) // (3 if "three" in sizes else 1)
+    feeds = [{"x": np.ones((2, 3 * k), np.float32), "n": np.array([count * k])} for k in (1, 2)]
+    if inferred is not None:
+        others = (0, -1) if "allowzero" not in more and sizes != "n, three" else (-1,)
+        feeds += [{"x": np.ones((2, 3), np.float32), "n": np.array([n])} for n in others]
+        if sizes != "n, three":  # this model cannot run without elements
+            feeds.append({"x": np.ones((2, 0), np.float32), "n": np.array([0])})
+        assert_same(model, result.model, feeds)

@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.lab.devices.causes import Used, arranges, cause_of
+import onnx_scatterx
+from onnx_scatterx.lab.devices.causes import Used, arranges, cause_of, used_by
 from onnx_scatterx.lab.devices.checking import check
 from onnx_scatterx.lab.devices.parts import Parts, smallest
 from onnx_scatterx.operators import SCATTERS
@@ -104,6 +106,22 @@ def test_the_cause(refused: str, cause: str, part: tuple[str, ...], tmp_path: Pa
     assert ("(a part of " in str(found)) == bool(part)
 
 
+@pytest.mark.slow
+def test_an_input_of_a_type_that_the_compiler_lacks(tmp_path: Path) -> None:
+    """It is behind the halving, which names nodes that only arrange the mask."""
+    profile = tmp_path / "own.toml"
+    profile.write_text('name = "own"\nends = [{types = ["bool"]}]\n')
+    model = parse("""g (bool[4] m, float[4, 6] x) => (float[4, 6] y) <int64[1] one = {1}> {
+        a = Exp (x)  b = Unsqueeze (m, one)  c = Not (b)  d = Where (c, a, x)  y = Tanh (d) }""")
+    refuses = REFUSES.format(refused="any(array.dtype.kind == 'b' for array in feeds.values())")
+    members = f"profile = {str(profile)!r}"
+    found = check(model, fake(tmp_path, refuses, members=members))
+    assert (found.verdict, found.cause) == ("refused", "input")
+    assert "export a mask as numbers" in str(found)
+    told = onnx_scatterx.inspect(model, target="ncnn").violations
+    assert str(told[0]) == "m (input): ncnn takes no input of bool"
+
+
 def test_the_table_of_operators() -> None:
     words = """Reshape Transpose Slice Concat Split Squeeze Unsqueeze Expand Tile Pad Identity
         Gather GatherND GatherElements Where Equal Less Not And Or Trilu Cast Shape Range NonZero
@@ -121,3 +139,24 @@ def test_what_decides_between_causes() -> None:
     assert cause_of([Used("MatMul"), Used("Slice")], npu) == "fault"
     assert cause_of([Used("Slice", written=True)], npu) == "scatter"
     assert cause_of([Used("com.maker.Slice")], npu) == "operator"
+
+
+@pytest.mark.parametrize(
+    ("op", "kind", "cause"),
+    [
+        ("ArgMax", "float", "operator"),
+        ("ArgMin", "float", "operator"),
+        ("ArgMax", "int64", "arrangement"),
+        ("IsNaN", "float", "arrangement"),  # a mask
+    ],
+)
+def test_places_among_floats(op: str, kind: str, cause: str) -> None:
+    """Nobody knows before the run where the largest float is, so no other form says it."""
+    result = "bool" if op == "IsNaN" else "int64"
+    model = ir.from_proto(parse(f"g ({kind}[3] x) => ({result}[A] y) {{ y = {op} (x) }}"))
+    used = used_by(model.graph)
+    assert cause_of(used, target_of("standard, operators = ['MatMul']")) == cause
+    taken = target_of(f"standard, operators = ['MatMul', '{op}']")
+    assert cause_of(used, taken) == ("fault" if cause == "operator" else "arrangement")
+    found = [one._replace(written=True) for one in used]
+    assert cause_of(found, taken) == "scatter"

@@ -66,7 +66,7 @@ def reduction(call: Call) -> list[TensorValue] | None:
     if finds and gone:
         at = position_of(call, 0, len(shape), x.dims[gone.copy().pop()].constant)
         return [TensorValue(dtype, shape, at)]
-    total = _promised_sum(call, x, gone)
+    total = _promised_sum(call, x, gone) or _sum_of_equals(call, x, gone)
     if total is not None:
         return [TensorValue(dtype, shape, total)]
     elements = _reduced(x, gone, call.node.op_type, call.facts)
@@ -84,6 +84,18 @@ def _promised_sum(call: Call, x: TensorValue, gone: set[int]) -> Term | None:
     if said is None or said.number is None or not said.are_ones or x.dtype is None:
         return None
     return said.number if fits(said.number, x.dtype, call.facts) else None
+
+
+def _sum_of_equals(call: Call, x: TensorValue, gone: set[int]) -> Term | None:
+    """Return the sums of one number that all elements are, if no partial sum is rounded."""
+    each = x.index_map
+    if each is None or each.coords or not x.is_integer or x.dtype is None:
+        return None
+    if call.node.op_type != "ReduceSum" or x.dtype == ir.DataType.BOOL:
+        return None
+    total = each * math.prod((x.dims[d] for d in gone), start=term(1))
+    is_exact = call.facts.magnitude(total) <= 1 << 53  # ONNX Runtime adds int64 as doubles
+    return total if is_exact and fits(total, x.dtype, call.facts) else None
 
 
 def _may_be_left(call: Call, shape: Shape) -> bool:

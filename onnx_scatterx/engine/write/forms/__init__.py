@@ -80,7 +80,7 @@ FORMS: dict[str, Forms] = {
     "Cast": _forms(
         1, casts.not_cast, attributes=["to", "saturate", "round_mode"], last=[numbers.cast_numbers]
     ),
-    "Clip": _forms(3, last=[extremes.by_bounds]),
+    "Clip": _forms(3, extremes.clipped_padding, last=[extremes.by_bounds]),
     "ConstantOfShape": _forms(1, attributes=["value"]),
     "CumSum": _forms(
         2,
@@ -172,6 +172,7 @@ FORMS: dict[str, Forms] = {
         attributes=_REDUCES,
         last=[extremes.sum_by_product, sums.by_einsum, sums.of_two_axes],
     ),
+    "Reshape": _forms(2, views.inferred, attributes=("allowzero",)),
     "ScatterElements": _forms(
         3,
         scattered.counted_axis,

@@ -2,6 +2,7 @@
 
     Max(a, c)          =   Clip(a, c)      if c is one number; Min(a, c) = Clip(a, max=c)
     Clip(a, c, d)      =   Min(Max(a, c), d), each written as Where(a > c, a, c) if a may be large
+    Clip(Pad(x, n), c, d) =  Pad(x, Clip(n, c, d))    if x lies between c and d
     Max(a, b)          =   Where(a > b, a, b)
     ReduceMax(x)       =   the first of TopK(x, 1)
                        =   Max(x[:h], x[n - h:]),  h = ceil(n / 2), until one is left
@@ -18,13 +19,16 @@ difference overflows either. A Max of two is written as ONNX defines it.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import NotKnownError, require, required
 from onnx_scatterx.engine.write.forms.casts import EXACT
-from onnx_scatterx.engine.write.forms.request import Request, bounds
+from onnx_scatterx.engine.write.forms.request import Request, bounds, lies
 from onnx_scatterx.engine.write.ordered import top
+from onnx_scatterx.graphs import attribute_of, made_by
 
 _BOOL, _FLOAT = ir.DataType.BOOL, ir.DataType.FLOAT
 _INT32, _INT64 = ir.DataType.INT32, ir.DataType.INT64
@@ -98,6 +102,28 @@ def by_bounds(request: Request) -> ir.Value:
         else:
             x = w.node("Where", [w.node(_GREATER[op], operands, _BOOL), *operands], dtype)
     return x
+
+
+def clipped_padding(request: Request) -> ir.Value:
+    """Clip the number with which integers are padded, if these lie between the bounds."""
+    low, high = (_bound(request, i) for i in (1, 2))
+    made = required(made_by(request.input(0), "Pad"))
+    require(request.kind in (_INT32, _INT64), low <= high, len(made.inputs) > 1)
+    data, pads, fill, *axes = [*made.inputs, None][:4]
+    require(attribute_of(made, "mode", "constant") == "constant")
+    require(lies(request.of(required(data)), low, high, request))
+    number = 0 if fill is None else required(request.constant(fill)).numpy().item()
+    clipped = np.array(min(max(number, low), high), request.kind.numpy())
+    inputs = [data, pads, request.writer.constant(clipped, request.kind), *filter(None, axes)]
+    return request.writer.spelled_node("Pad", inputs, request.dtype, mode="constant")
+
+
+def _bound(request: Request, i: int) -> float:
+    """Return a bound of a Clip; an infinity if there is none."""
+    if not request.has(i):
+        return (-math.inf, math.inf)[i - 1]
+    (number,) = request.numbers(i)
+    return number
 
 
 def on_numbers(request: Request) -> ir.Value:

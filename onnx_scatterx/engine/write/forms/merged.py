@@ -170,9 +170,12 @@ def _concat(request: Request, shape: tuple[int, ...]) -> _Merged:
 def _gather(request: Request, shape: tuple[int, ...]) -> _Merged:
     axis, indices, w = request.axis(len(shape)), request.shape(1), request.writer
     dtype, at = required(request.known_of(1).dtype), request.input(1)
-    if len(indices) != 1:
-        at = w.node("Reshape", [at, w.constant([math.prod(indices)])], dtype)
     runs = _images_apart(request, shape, _apart(len(shape), [axis]))
+    flat = [math.prod(indices)]
+    if axis == 0 and len(indices) > 1 and indices[0] == 1 and len(runs) < request.most_dims:
+        flat = [1, *flat]  # one image stays one
+    if list(indices) != flat:
+        at = w.node("Reshape", [at, w.constant(flat)], dtype)
     return _Merged([_sizes(shape, runs)], [at], {"axis": runs.index([axis])})
 
 

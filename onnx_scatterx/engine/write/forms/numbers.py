@@ -20,7 +20,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import TensorValue, require, required
 from onnx_scatterx.engine.write.forms.casts import EXACT
-from onnx_scatterx.engine.write.forms.request import Request
+from onnx_scatterx.engine.write.forms.request import Request, lies
 from onnx_scatterx.graphs import attribute_of
 from onnx_scatterx.operators import described
 
@@ -108,7 +108,7 @@ class _Numbers:
         shape = required(known.static_shape)
         require(known.dtype != _T.BOOL, 0 not in shape)
         sizes = (2**bits for bits in range(1, _BITS))
-        size = required(next((n for n in sizes if self._lie(known, 0, n - 1)), None))
+        size = required(next((n for n in sizes if lies(known, 0, n - 1, self.request)), None))
         table = np.arange(size, dtype=np.float32).reshape(-1, 1)
         flat = self.w.node("Reshape", [value, self.w.constant([int(np.prod(shape))])], known.dtype)
         rows = self.w.node("Gather", [self.w.constant(table, _FLOAT), flat], _FLOAT)
@@ -116,23 +116,14 @@ class _Numbers:
 
     def _check(self, known: TensorValue) -> None:
         """Check that all numbers are small, so that they are floats."""
-        require(known.dtype == _T.BOOL or self._lie(known, 1 - EXACT, EXACT - 1))
-
-    def _lie(self, known: TensorValue, low: int, high: int) -> bool:
-        """Return whether all elements are known to lie between two numbers."""
-        terms, shape = required(known.terms), required(known.shape)
-        inside = self.w.facts.assuming(extents=dict(enumerate(shape)))
-        return all(
-            inside.is_nonnegative(term - low) and inside.is_nonnegative(high - term)
-            for term in terms
-        )
+        require(known.dtype == _T.BOOL or lies(known, 1 - EXACT, EXACT - 1, self.request))
 
     def both(self, node: ir.Node) -> list[ir.Value]:
         """Write the floats of two inputs, whose difference is small."""
         for value in node.inputs:
             known = self.request.of(required(value))
             small = EXACT // 2 - 1
-            require(known.dtype == _T.BOOL or self._lie(known, -small, small))
+            require(known.dtype == _T.BOOL or lies(known, -small, small, self.request))
         return [self.of(required(value)) for value in node.inputs]
 
     def number(self, n: int) -> ir.Value:

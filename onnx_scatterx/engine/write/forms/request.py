@@ -18,9 +18,9 @@ import onnx.helper
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import NotKnownError, Shape, TensorValue, require, required
-from onnx_scatterx.engine.budget import LimitError
+from onnx_scatterx.engine.budget import LIMITS, LimitError
 from onnx_scatterx.engine.device import Use, is_refused
-from onnx_scatterx.engine.terms import Term
+from onnx_scatterx.engine.terms import Facts, Term
 from onnx_scatterx.graphs import constant
 from onnx_scatterx.operators import OPERATORS
 from onnx_scatterx.text import Refusal
@@ -168,6 +168,17 @@ def bounds(known: TensorValue | None, request: Request) -> tuple[int, int] | Non
     return found
 
 
+def lies(known: TensorValue, low: float, high: float, request: Request) -> bool:
+    """Return whether all elements are known to lie between two integers or infinities."""
+    terms, shape = required(known.terms), required(known.shape)
+    inside = request.writer.facts.assuming(extents=dict(enumerate(shape)))
+    return all(
+        (math.isinf(low) or inside.is_nonnegative(term - int(low)))
+        and (math.isinf(high) or inside.is_nonnegative(int(high) - term))
+        for term in terms
+    )
+
+
 def _bounds_of(terms: Sequence[Term], shape: Shape, request: Request) -> tuple[int, int] | None:
     """Return the least and the largest number that some terms over coordinates may be, or None."""
     inside = request.writer.facts.assuming(extents=dict(enumerate(shape)))
@@ -186,27 +197,47 @@ def _ends(array: np.ndarray) -> tuple[int, int]:
     return (int(min(numbers)), int(max(numbers))) if numbers.size else (0, 0)
 
 
-def decided(request: Request) -> bool:
-    """Return what a comparison with constants says of all elements, if it says the same of all."""
+def decided(request: Request) -> np.ndarray:
+    """Return the result of a comparison with constants, if it is known of every element."""
     kinds = [known is not None and known.constant is not None for known in request.known]
     require(len(kinds) == 2, OPERATORS[request.op].compares, sum(kinds) == 1)
     tensor, numbers = (request.known_of(kinds.index(which)) for which in (False, True))
-    elements, shape = required(tensor.terms), required(tensor.shape)
     require(tensor.is_integer, numbers.is_integer)
-    (low, high), facts = _ends(required(numbers.constant)), request.writer.facts
+    elements, shape = required(tensor.terms), required(tensor.shape)
+    facts, array = request.writer.facts, required(numbers.constant)
     inside = facts.assuming(extents=dict(enumerate(shape)))
+    compared = partial(_compared, request.op, turned=kinds[0], facts=inside)
+    try:
+        return np.full(request.sizes, compared(elements, *_ends(array)))
+    except NotKnownError:  # of each element by itself
+        each, all_numbers = np.broadcast_arrays(required(tensor.element_exprs), array)
+        require(each.size <= LIMITS.listed_terms)
+        pairs = zip(each.ravel().tolist(), all_numbers.ravel().tolist(), strict=True)
+        found = [compared([one], int(n), int(n)) for one, n in pairs]
+        return np.array(found).reshape(request.sizes)
+
+
+def _compared(
+    op: str, elements: Sequence[Term], low: int, high: int, *, turned: bool, facts: Facts
+) -> bool:
+    """Return what a comparison with numbers between two says of some elements, if it is one thing.
+
+    It is ``turned`` if the numbers are its first operand.
+    """
 
     def are_below(margin: int) -> bool:
-        return all(inside.is_nonnegative(low - term - margin) for term in elements)
+        return all(facts.is_nonnegative(low - term - margin) for term in elements)
 
     def are_above(margin: int) -> bool:
-        return all(inside.is_nonnegative(term - high - margin) for term in elements)
+        return all(facts.is_nonnegative(term - high - margin) for term in elements)
 
-    if request.op == "Equal":
+    if op == "Equal":
+        if low == high and are_below(0) and are_above(0):
+            return True
         require(are_above(1) or are_below(1))
         return False
-    or_equal = request.op.endswith("OrEqual")
-    if_below = request.op.startswith("Less") is kinds[1]
+    or_equal = op.endswith("OrEqual")
+    if_below = op.startswith("Less") != turned
     if are_below(if_below is not or_equal):
         return if_below
     require(are_above(if_below is or_equal))
@@ -223,7 +254,7 @@ def folded(request: Request) -> ir.Value:
     require(math.prod(request.sizes) <= _MOST)
     known = result.constant
     if known is None and OPERATORS[request.op].compares:
-        known = np.full(request.sizes, decided(request))
+        known = decided(request)
     return request.writer.constant(required(known), result.dtype)
 
 

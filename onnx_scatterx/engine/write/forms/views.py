@@ -77,6 +77,16 @@ class _View(NamedTuple):
         return _View(self.start, shape, strides[::-1])
 
 
+def inferred(request: Request) -> ir.Value:
+    """Let a Reshape find the one size that is not known, as -1, from the number of elements."""
+    w, sizes = request.writer, required(request.known_of(1).vector())
+    known = [-1 if size.constant is None else size.constant for size in sizes]
+    require(known.count(-1) == 1, all(n > 0 or n == -1 for n in known))
+    require(all(size.constant != -1 for size in sizes))
+    inputs = [request.input(0), w.constant([int(n) for n in known])]
+    return w.spelled_node("Reshape", inputs, request.dtype, **request.attributes)
+
+
 def view(request: Request) -> ir.Value:
     """Write the result as a Transpose of a Reshape of a Slice of a tensor of fewer dims."""
     most, w, result = request.most_dims, request.writer, request.sizes
