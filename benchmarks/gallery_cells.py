@@ -47,6 +47,11 @@ def planned(compiler: str) -> list[str]:
     return list(GALLERY) if compiler in EVERY else [row for row in GALLERY if row in CHOSEN]
 
 
+def too_large(found: dict[str, Any]) -> bool:
+    """Return whether the export of a row is too large for compilers here, by its known size."""
+    return bool(found.get("size", {}).get("MB", 0) * 1e6 > LARGEST)
+
+
 def hashed(path: str | Path) -> str:
     """Return the hash of a file."""
     with Path(path).open("rb") as file:
@@ -208,7 +213,7 @@ class Asker:
 
     def todo(self, row: str, found: dict[str, Any]) -> bool:
         """Return whether a cell of a row may be missing."""
-        if "failed" in found.get("truth", {}) and "truth" not in self.again:
+        if too_large(found) or ("failed" in found.get("truth", {}) and "truth" not in self.again):
             return False
         return any(self.missing(compiler, row, found) for compiler in self.compilers)
 
@@ -228,6 +233,8 @@ class Asker:
 
     def fill(self, record: Any, shown: Shown | None, apart: Any) -> None:
         """Ask all compilers about the files of a row that have no cell yet."""
+        if too_large(record.known()):
+            return
         folder = record.folder
         model, feeds = str(folder / "model.onnx"), str(folder / "feeds.npz")
         place = str(folder / "truth.npz")

@@ -9,7 +9,18 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from gallery_cells import EVERY, ORIGINAL, SOME, TAKEN, TOO_LARGE, Cell, Cells, forms_of, planned
+from gallery_cells import (
+    EVERY,
+    ORIGINAL,
+    SOME,
+    TAKEN,
+    TOO_LARGE,
+    Cell,
+    Cells,
+    forms_of,
+    planned,
+    too_large,
+)
 from gallery_rows import GALLERY, LEFT_OUT
 
 TARGETS = ("standard", "ort-cpu")
@@ -50,7 +61,9 @@ def number(ms: float) -> str:
 
 
 def told_of(found: dict[str, Any], compiler: str, cells: Cells) -> Told:
-    """Return what a compiler says of the files of a row."""
+    """Return what a compiler says of the files of a row; nobody asks about a large one."""
+    if too_large(found):
+        return {form: {"verdict": TOO_LARGE, "message": ""} for form in ENDS}
     said = {form: cells.of(compiler, sha) for form, sha in forms_of(found, compiler).items()}
     return {form: cell for form, cell in said.items() if cell is not None}
 
@@ -80,7 +93,7 @@ def linked(text: str, thread: str) -> str:
 def page(results: Rows, cells: Cells) -> str:
     """Return the table of all results, and what is in no cell."""
     good = {n: f for n, f in results.items() if f.get("standard", {}).get("before")}
-    told = {c: {n: told_of(f, c, cells) for n, f in good.items()} for c in COMPILERS}
+    told = {c: {n: told_of(good[n], c, cells) for n in asked(c, good)} for c in COMPILERS}
     compilers = [c for c in COMPILERS if any(told[c].values())]
     timed = [f["times"] for f in good.values() if "ms" in f.get("times", {})]
     rows, failed, words = [], [], []
@@ -94,12 +107,12 @@ def page(results: Rows, cells: Cells) -> str:
         counts = [f"{before[part]} → {after[part]}" for part in ("scatters", "nodes")]
         how = shown.how.replace("_", ", ") if shown else "-"
         size = f"{found.get('size', {}).get('MB', '-')}"
-        answers = [answer(told[c][name]) if name in asked(c, good) else " " for c in compilers]
+        answers = [answer(told[c][name]) if name in told[c] else " " for c in compilers]
         options = [*(f"`{option}`" for option in shown.options), *shown.for_one] if shown else []
         shown_as = ", ".join([title, *options])
         row = [shown_as, how, *counts, size, *answers, *timed_as(found), judged_as(found)]
         rows.append(f"| {' | '.join(row)} |")
-        words += said(title, {c: told[c][name] for c in compilers})
+        words += said(title, {c: told[c][name] for c in compilers if name in told[c]})
     totals = [sum(f["standard"][w]["scatters"] for f in good.values()) for w in ("before", "after")]
     lines = [
         f"- {len(good)} models; {totals[0]} scatters before, {totals[1]} after `standard`",
@@ -107,7 +120,7 @@ def page(results: Rows, cells: Cells) -> str:
         f"{sum(judged_as(f) == 'compared: equal' for f in good.values())} more are compared, and "
         "their bits are equal",
         *(f"- {takes(good, c, told[c])}" for c in compilers),
-        missing(good, told),
+        missing(told),
         *(f"- {t}: {speed(timed, t)}" for t in TARGETS if timed),
         *clocks(good),
         f"- package {', '.join(frequent(f['standard']['version'] for f in good.values()))}",
@@ -150,14 +163,14 @@ def why(found: dict[str, Any]) -> str:
 
 
 def asked(compiler: str, good: Rows) -> list[str]:
-    """Return the rows that a compiler is to be given: all of which a truth may be known."""
+    """Return the rows that a compiler is to be given: all whose truth may be known."""
     rows = [*planned(compiler), *(name for name in good if name not in GALLERY)]
     return [n for n in rows if n in good and "failed" not in good[n].get("truth", {})]
 
 
-def missing(good: Rows, told: dict[str, dict[str, Told]]) -> str:
+def missing(told: dict[str, dict[str, Told]]) -> str:
     """Return how many cells are still to be filled."""
-    wanted = [(c, n, form) for c in COMPILERS for n in asked(c, good) for form in ENDS]
+    wanted = [(c, n, form) for c in COMPILERS for n in told[c] for form in ENDS]
     lacking = sum(form not in told[c][n] for c, n, form in wanted)
     never = [c for c in COMPILERS if not any(told[c].values())]
     none = f"; not asked yet: {', '.join(never)}" if never else ""
@@ -167,8 +180,8 @@ def missing(good: Rows, told: dict[str, dict[str, Told]]) -> str:
 def takes(good: Rows, compiler: str, told: dict[str, Told]) -> str:
     """Return what a compiler takes before and after, what it loses, and why it takes no more."""
     both = {n: t for n, t in told.items() if all(form in t for form in ENDS)}
-    versions = ", ".join(sorted({t["own"]["version"] for t in both.values()}))
-    head = f"{compiler} {versions}".strip()
+    versions = {version for t in both.values() if (version := t["own"].get("version"))}
+    head = f"{compiler} {', '.join(sorted(versions))}".strip()
     parts = [f"{head}: of {len(both)} models"]
     for form, when in zip(ENDS, ("before", "after its profile"), strict=True):
         counts = Counter(t[form]["verdict"] for t in both.values())
@@ -179,7 +192,8 @@ def takes(good: Rows, compiler: str, told: dict[str, Told]) -> str:
     parts.append(f"left: {', '.join(f'{left[k]} {k}' for k in sorted(left)) or 'none'}")
     named = {n: good[n].get(f"form {compiler}", {}).get("refused", 0) > 0 for n in both}
     alarms = sum(named[n] and taken(t["own"]) for n, t in both.items())
-    misses = sum(not named[n] and not taken(t["own"]) for n, t in both.items())
+    given = {n: t for n, t in both.items() if word(t["own"]) != "too large"}
+    misses = sum(not named[n] and not taken(t["own"]) for n, t in given.items())
     return "; ".join([*parts, f"`--strict=taken`: {alarms} false alarms, {misses} misses"])
 
 

@@ -113,6 +113,23 @@ def test_a_model_of_constant_outputs_is_asked_about_by_nobody(cells: Cells) -> N
     assert "- 0 of 0 cells" in text
 
 
+def test_a_model_that_is_too_large_is_asked_about_by_nobody(cells: Cells, tmp_path: Path) -> None:
+    """Its size is enough to say so: no truth, no file and no compiler are needed."""
+    large = {key: MADE[key] for key in ("export", "standard", "judge", "times")}
+    large["size"] = {"MB": 1000.1}
+    text = page({"own": large, "small": MADE}, cells)
+    assert "- 20 of 44 cells before and after the own profile are missing" in text
+    assert "| 1000.1 |" + " too large → too large |" * 11 in text
+    left = "lost: none; left: 1 too large; `--strict=taken`: 0 false alarms, 0 misses"
+    (line,) = (line for line in text.splitlines() if left in line and "tract 1:" in line)
+    assert line.startswith("- tract 1: of 2 models; 0 right, 0 close, 0 tied before; 1 right")
+    assert "own, a file, tract" not in text
+    asker = Asker(cells, {"tract": "no such python"}, 600.0, frozenset({"tract"}))
+    assert not asker.todo("own", large)
+    assert asker.todo("own", large | {"size": {"MB": 1000.0}})
+    asker.fill(SimpleNamespace(known=lambda: large), None, None)
+
+
 def test_a_model_that_last_bits_decide_has_no_truth(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

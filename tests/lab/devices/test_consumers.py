@@ -13,6 +13,7 @@ import pytest
 from onnx_scatterx.lab.devices.adapter import Answer, reason_in
 from onnx_scatterx.lab.devices.consumer import consumer_names, consumer_of
 from onnx_scatterx.lab.devices.consumers import mnn, ncnn, ortweb, rknn, sophgo, tflite
+from onnx_scatterx.processes import NoReply
 from onnx_scatterx.targets.catalogue import profile_names
 from tests.helpers.support import parse
 
@@ -56,6 +57,14 @@ def test_element_types_of_pnnx() -> None:
         "pnnx.Output  out0 1 0 12 #12=(1,3)i64\n"
     )
     assert ncnn._output_types(text) == ["i64", "f32"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no signals")
+def test_a_converter_that_the_system_kills_needs_more_memory() -> None:
+    assert ncnn._end(255) == "pnnx ended with exit status 255"
+    killed = ncnn._end(-9)
+    assert NoReply("error", f"{killed}: shape_inference").is_of_memory
+    assert not NoReply("error", ncnn._end(-11)).is_of_memory
 
 
 def test_the_batch_axis_of_pnnx() -> None:

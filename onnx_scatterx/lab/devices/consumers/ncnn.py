@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -99,9 +100,15 @@ def _converted(model: Path, feeds: Mapping[str, np.ndarray], directory: Path) ->
         operators = ", ".join(dict.fromkeys(operator for operator, _ in lost))
         return Answer("refused", message=f"pnnx does not translate {operators}", node=lost[0][1])
     if done.returncode != 0 or not (directory / "ncnn.param").exists():
-        how = f"pnnx ended with exit status {done.returncode}"
-        return Answer("refused", message=f"{how}: {reason_in(done.stdout)}")
+        return Answer("refused", message=f"{_end(done.returncode)}: {reason_in(done.stdout)}")
     return None
+
+
+def _end(status: int) -> str:
+    """Return how pnnx ended. A signal is named, since SIGKILL and SIGXCPU mean memory and time."""
+    if status < 0:
+        return f"pnnx was killed by {signal.Signals(-status).name}"
+    return f"pnnx ended with exit status {status}"
 
 
 def _link(model: Path, folder: Path) -> None:
