@@ -238,12 +238,12 @@ class Target:
 
     @property
     def has_profile(self) -> bool:
-        """Whether it says what it takes: there are nodes, operator sets or sizes that it refuses.
+        """Whether it says what it takes: it refuses nodes, operator sets, sizes, inputs or outputs.
 
         >>> Target("npu", max_rank=4).has_profile, STANDARD.has_profile
         (True, False)
         """
-        return self.is_limited or self.static_only
+        return self.is_limited or self.static_only or bool(self.ends)
 
     @property
     def is_device(self) -> bool:

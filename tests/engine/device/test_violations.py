@@ -214,3 +214,6 @@ def test_inputs_and_outputs_that_are_not_taken() -> None:
         onnx_scatterx.inspect(model, target="qnn, limits.Cast.max_rank = 5, ends = []").violations
         == ()
     )
+    ends_alone = "standard, ends = [{types = ['int64'], ranks = [5]}]"
+    found = onnx_scatterx.inspect(model, target=ends_alone).violations
+    assert [violation.node for violation in found] == ["x", "z"]
