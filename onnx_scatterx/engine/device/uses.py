@@ -100,6 +100,7 @@ class Use:
     def objections(self, target: Target) -> Iterator[str]:
         """Yield why a target does not take it: an operator that is missing, or one of its limits.
 
+        >>> from onnx_scatterx.targets import OperatorLimits
         >>> npu = Target("npu", limits={"Pad": OperatorLimits(no_types=frozenset({"int64"}))})
         >>> line = TensorValue(ir.DataType.INT64, None)
         >>> list(Use("Pad", [line], [line]).objections(npu))

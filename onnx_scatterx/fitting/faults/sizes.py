@@ -13,10 +13,10 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import required
 from onnx_scatterx.fitting.faults.candidate import Candidate
-from onnx_scatterx.graphs import attribute_of, constant, is_operator, made_by, remove_dead
+from onnx_scatterx.graphs import attribute_of, constant, is_operator, makers, remove_dead
+from onnx_scatterx.operators import described
 
 _INT64 = ir.DataType.INT64
-_BETWEEN = ("Gather", "Identity", "Reshape", "Slice", "Squeeze", "Unsqueeze")
 
 
 def limit_as_size(at: Candidate) -> bool:
@@ -47,10 +47,10 @@ def _cast(at: Candidate, number: ir.Value, limit: ir.Value) -> bool:
 
 def _is_read(number: ir.Value) -> bool:
     """Return whether a number is read from a shape."""
-    maker = made_by(number, "Shape", *_BETWEEN)
-    while maker is not None and maker.op_type != "Shape":
-        maker = made_by(maker.inputs[0], "Shape", *_BETWEEN)
-    return maker is not None
+    maker = number.producer()
+    while maker is not None and 0 in described(maker).moves:
+        maker = next(iter(makers(maker.inputs[:1])), None)
+    return is_operator(maker, ("Shape",))
 
 
 def _limit(at: Candidate, node: ir.Node) -> ir.Value | None:
