@@ -26,7 +26,7 @@ _State: TypeAlias = tuple[Any, ...]
 class Snapshot:
     """The states of a model's parts.
 
-    ``head`` is the state of what is neither in a node nor an initializer nor in a function.
+    ``head`` is the state of the rest: of all but the nodes, initializers and functions.
     ``edges`` is a part of it: the inputs, outputs and texts of the main graph.
     ``order`` has the keys of the main graph's nodes; the state of a key that two nodes share is not
     known (None). ``weights`` are the initializers of all graphs, and the large tensors of

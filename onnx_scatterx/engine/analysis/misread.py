@@ -13,7 +13,7 @@ what makes ``x`` empty is known only at run time, too. A constant in place of ``
 
     y = ReduceSum <keepdims = 2> (x)
 
-Of a flag that is neither 0 nor 1, shape inference and ONNX Runtime's kernels may think otherwise.
+If a flag is neither 0 nor 1, shape inference and ONNX Runtime's kernels may read it differently.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Knowledge, Scope
-from onnx_scatterx.engine.analysis.domain.flags import is_odd
+from onnx_scatterx.engine.analysis.domain.flags import is_meaningless
 
 _ENDS = (2**31 - 1, 2**63 - 1)
 
@@ -36,7 +36,7 @@ def misread_node(knowledge: Knowledge, *, folded: bool = False) -> tuple[ir.Node
         for node in graph:
             if node.domain != "":
                 continue
-            if any(map(is_odd, node.attributes.data.values())):
+            if any(map(is_meaningless, node.attributes.data.values())):
                 return node, "a flag is neither 0 nor 1"
             check = _MISREAD.get(node.op_type)
             counts = folded or node.op_type != "Reshape"

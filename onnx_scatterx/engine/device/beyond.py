@@ -128,7 +128,7 @@ def _zeros(limits: OperatorLimits, use: Use) -> Iterator[str]:
 
 def _data_rank(limits: OperatorLimits, use: Use) -> Iterator[str]:
     if limits.data_rank != use.data_rank:
-        yield f"{use.op_type} of data that have not {limits.data_rank} dims"
+        yield f"{use.op_type} of data of another rank than {limits.data_rank}"
 
 
 def _negative(_: OperatorLimits, use: Use) -> Iterator[str]:

@@ -33,7 +33,7 @@ def test_an_embedding_has_no_axis_written(written: str) -> None:
     [
         ("unwritten = ['axis']", "Gather <axis = 1> (w, i)", "Gather with axis written"),
         ("computed_data = false", "Gather (x, i)", "Gather"),
-        ("data_rank = 1", "Gather (w, i)", "Gather of data that have not 1 dims"),
+        ("data_rank = 1", "Gather (w, i)", "Gather of data of another rank than 1"),
         ("negative = false", "Gather (w, i)", "Gather at indices that may be negative"),
     ],
 )

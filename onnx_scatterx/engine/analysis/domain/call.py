@@ -34,7 +34,7 @@ class NotKnownError(LookupError):
 
 
 class UnknownAttributeError(NotKnownError):
-    """An attribute refers to one of the function's own, and its callers differ; or it is odd."""
+    """The callers of a function give different attributes, or a flag is neither 0 nor 1."""
 
 
 T = TypeVar("T")

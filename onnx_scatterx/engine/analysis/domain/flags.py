@@ -1,9 +1,9 @@
-"""Attributes that are 0 or 1, and of which another number has no meaning.
+"""Flags: integer attributes that must be 0 or 1. Another number has no meaning.
 
     y = ReduceSum <keepdims = 2> (x)       without the axis in ONNX Runtime, which compares with 1
     y = Gemm <transA = 2> (a, b, c)        transposed in ONNX Runtime, which compares with 0
 
-ONNX does not say what they mean, its checker takes them, and ONNX Runtime's readers differ.
+ONNX does not say what these nodes compute. Its checker takes them, and ONNX Runtime runs them.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ FLAGS = frozenset(
 )
 
 
-def is_odd(attribute: ir.Attr) -> bool:
-    """Return whether an attribute is a flag, and neither 0 nor 1.
+def is_meaningless(attribute: ir.Attr) -> bool:
+    """Return whether an attribute is a flag with another number than 0 or 1.
 
-    >>> is_odd(ir.AttrInt64("keepdims", 2)), is_odd(ir.AttrInt64("axis", 2))
+    >>> is_meaningless(ir.AttrInt64("keepdims", 2)), is_meaningless(ir.AttrInt64("axis", 2))
     (True, False)
     """
     if attribute.name not in FLAGS or attribute.is_ref():
