@@ -49,9 +49,8 @@ def avoid_faults(job: Job) -> bool:
                     nodes[node.op_type].append(node)
                 for node in list(graph):
                     candidate = Candidate(w, node, scope, constants, nodes)
-                    for form in forms:
-                        is_there = not form.at or node.op_type in form.at
-                        if is_there and node.graph is not None:  # no form before has replaced it
+                    for form in (form for form in forms if form.is_at(node)):
+                        if node.graph is not None:  # no form before has replaced it
                             modified |= form.write(candidate)
                 job.analyses.note(w.graph.made)
     except LimitError:

@@ -33,7 +33,7 @@ from onnx_scatterx.fitting.faults import (
     transposes,
 )
 from onnx_scatterx.fitting.faults.candidate import Candidate as Candidate
-from onnx_scatterx.graphs import Inventory, made_by
+from onnx_scatterx.graphs import Inventory, is_operator, made_by
 
 
 class Form(NamedTuple):
@@ -48,6 +48,10 @@ class Form(NamedTuple):
     at: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     fits: Callable[[ir.Node], bool] = lambda _: True
+
+    def is_at(self, node: ir.Node) -> bool:
+        """Return whether a node is one of its operators."""
+        return not self.at or is_operator(node, self.at)
 
     def may_be_in(self, held: Inventory) -> bool:
         """Return whether a model may have the pattern."""

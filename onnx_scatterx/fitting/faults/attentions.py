@@ -26,7 +26,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis import Scope, required
 from onnx_scatterx.engine.device import TakenOut
 from onnx_scatterx.fitting.faults.candidate import Candidate
-from onnx_scatterx.graphs import attribute_of, constant, is_operator
+from onnx_scatterx.graphs import attribute_of, constant, is_operator, made_by
 from onnx_scatterx.operators import described, those
 
 _BETWEEN = those(lambda row: row.neutral is not None)  # sums and products
@@ -54,25 +54,23 @@ def _reader_of_weights(node: ir.Node, scope: Scope, constants: TakenOut) -> ir.N
     It is the MatMul itself, if constant queries or keys give the weights; or a Transpose of them.
     It may be an Einsum.
     """
-    if not is_operator(node, _PRODUCTS):
-        return None
     if _is_mistaken(node, scope) or _is_reshaped(node, scope, constants):
         return node
     if node.op_type == "Einsum":
         return None
-    scores, turned = _scores(node.inputs[0]), _maker(node.inputs[1])
+    scores, turned = _scores(node.inputs[0]), made_by(node.inputs[1], "Transpose")
     if scores is not None:
         has_constant = any(v is not None and constants.is_constant(v) for v in scores.inputs)
         return node if has_constant else None
-    if turned is None or not is_operator(turned, ("Transpose",)):
+    if turned is None:
         return None
     return None if _scores(turned.inputs[0]) is None else turned
 
 
 def _is_mistaken(node: ir.Node, scope: Scope) -> bool:
     """Return whether the compiler fails at an attention that is not scaled, for any operands."""
-    softmax = _maker(node.inputs[0])
-    if softmax is None or not is_operator(softmax, ("Softmax",)):
+    softmax = made_by(node.inputs[0], "Softmax")
+    if softmax is None:
         return False
     scores = softmax.inputs[0]
     if scores is None or scope.of(scores).rank != _DIMS:
@@ -107,8 +105,8 @@ def _is_reshaped(node: ir.Node, scope: Scope, constants: TakenOut) -> bool:
 
 def _scores(weights: ir.Value | None) -> ir.Node | None:
     """Return the MatMul of which a Softmax makes weights."""
-    softmax = _maker(weights)
-    if not is_operator(softmax, ("Softmax",)) or softmax is None:
+    softmax = made_by(weights, "Softmax")
+    if softmax is None:
         return None
     stack = [(softmax.inputs[0], 0)]
     while stack:
@@ -128,8 +126,6 @@ def _maker(value: ir.Value | None) -> ir.Node | None:
 def relu_of_one_query(at: Candidate) -> bool:
     """Put a Relu behind the Softmax of an attention, if its query is made of a matrix."""
     reader, w = at.node, at.writer
-    if not is_operator(reader, ("MatMul",)):
-        return False
     weights = required(reader.inputs[0])
     scores = _scores(weights)
     if scores is None or not _is_of_matrix(scores.inputs[0], at):
@@ -160,9 +156,9 @@ def _is_of_matrix(value: ir.Value | None, at: Candidate) -> bool:
 def scale_as_vector(at: Candidate) -> bool:
     """Make a vector of the scalar with which the operand of a Softmax is multiplied."""
     w, node, scope, constants, _ = at
-    x = node.inputs[0] if is_operator(node, ("Softmax",)) else None
-    rank, product = (None, None) if x is None else (scope.of(x).rank, x.producer())
-    if not rank or product is None or not is_operator(product, ("Mul",)) or w.version < _BY_AXIS:
+    x = required(node.inputs[0])
+    rank, product = scope.of(x).rank, made_by(x, "Mul")
+    if not rank or product is None or w.version < _BY_AXIS:
         return False
     if attribute_of(node, "axis", -1) % rank == rank - 1:
         return False
@@ -188,8 +184,6 @@ def _as_vector(at: Candidate, product: ir.Node, place: int) -> bool:
 def many_scales(at: Candidate) -> bool:
     """Scale an attention by many equal numbers, not by one."""
     w, node, scope, _, _ = at
-    if not is_operator(node, ("Mul", "Div")) or len(node.inputs) != 2:
-        return False
     numbers = [constant(v, scope.overridable) for v in node.inputs]
     place = 1 if numbers[0] is None else 0
     number, x = numbers[place], node.inputs[1 - place]

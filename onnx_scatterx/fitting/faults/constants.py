@@ -17,7 +17,7 @@ _INTEGERS = ("value_int", "value_ints")
 def stored_constants(at: Candidate) -> bool:
     """Write an initializer in place of a Constant of such an attribute, or at such a place."""
     w, node, scope, _, _ = at
-    if not is_operator(node, ("Constant",)) or w.graph.constant_nodes:
+    if w.graph.constant_nodes:
         return False
     (value,) = node.outputs
     tensor, readers = constant(value, scope.overridable), [use.node for use in value.uses()]

@@ -20,7 +20,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.analysis import Scope
 from onnx_scatterx.engine.write import Writer
 from onnx_scatterx.fitting.faults.candidate import Candidate
-from onnx_scatterx.graphs import attribute_of, constant, is_operator, perm_of
+from onnx_scatterx.graphs import attribute_of, constant, perm_of
 from onnx_scatterx.operators import described
 
 _BLOCK = 16  # ONNX Runtime computes 8 or 16 channels together
@@ -45,7 +45,7 @@ class _Depthwise(NamedTuple):
 
 
 def _depthwise(node: ir.Node, scope: Scope) -> _Depthwise | None:
-    if not is_operator(node, ("Conv",)) or any(a.is_ref() for a in node.attributes.values()):
+    if any(a.is_ref() for a in node.attributes.values()):
         return None
     x, tensors = node.inputs[0], [constant(v, scope.overridable) for v in node.inputs[1:]]
     weights = [tensor.numpy() for tensor in tensors if tensor is not None]

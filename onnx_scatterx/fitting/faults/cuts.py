@@ -71,7 +71,7 @@ def _cuts(node: ir.Node, scope: Scope) -> Iterator[tuple[ir.Value, list[list[int
 
 def _slices_of(reshape: ir.Node) -> list[ir.Node]:
     """Return the Slices of what a Reshape makes, or its Split: two parts, and no other reader."""
-    if not is_operator(reshape, ("Reshape",)) or reshape.outputs[0].is_graph_output():
+    if reshape.outputs[0].is_graph_output():
         return []
     readers = list(dict.fromkeys(use.node for use in reshape.outputs[0].uses()))
     plain = all(is_operator(node, ("Slice", "Split")) for node in readers)
@@ -86,7 +86,7 @@ def _kept(shape: tuple[int, ...]) -> Iterator[tuple[int, int]]:
 def slices_without_steps(at: Candidate) -> bool:
     """Leave out the steps of two Slices of one tensor that a Concat joins, if all are 1."""
     concat, scope = at.node, at.scope
-    if not is_operator(concat, ("Concat",)) or len(concat.inputs) != 2:
+    if len(concat.inputs) != 2:
         return False
     slices = [None if v is None else v.producer() for v in concat.inputs]
     if not all(is_operator(node, ("Slice",)) for node in slices):

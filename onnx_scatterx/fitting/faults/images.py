@@ -17,7 +17,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.fitting.faults.candidate import Candidate
 from onnx_scatterx.fitting.faults.convs import are_made
-from onnx_scatterx.graphs import attribute_of, constant, is_operator
+from onnx_scatterx.graphs import attribute_of, constant
 
 _FLOAT = ir.DataType.FLOAT
 _LARGEST = 1 << 20  # elements of the weights that are repeated
@@ -27,7 +27,7 @@ _BEHIND = {"BatchNormalization": 4, "InstanceNormalization": 2}  # constants beh
 def norm_of_images(at: Candidate) -> bool:
     """Write a norm of several images so that it does not depend on which axis they are."""
     _, node, scope, _, _ = at
-    if not is_operator(node, tuple(_BEHIND)) or any(a.is_ref() for a in node.attributes.values()):
+    if any(a.is_ref() for a in node.attributes.values()):
         return False
     x, tensors = node.inputs[0], [constant(v, scope.overridable) for v in node.inputs[1:]]
     weights = [tensor.numpy() for tensor in tensors if tensor is not None]

@@ -16,7 +16,7 @@ from onnx_scatterx.graphs import constant, is_operator
 def expand_for_and(at: Candidate) -> bool:
     """Write all Ands that read an operand of an And without masks of which all is true."""
     modified = False
-    for x in at.node.inputs if is_operator(at.node, ("And",)) else ():
+    for x in at.node.inputs:
         if x is None or at.constants.is_constant(x):
             continue
         readers = list(dict.fromkeys(use.node for use in x.uses()))

@@ -14,7 +14,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import Scope
 from onnx_scatterx.fitting.faults.candidate import Candidate
-from onnx_scatterx.graphs import is_operator, makers
+from onnx_scatterx.graphs import is_operator, made_by, makers
 
 _ROOT = ("Reciprocal", "Sqrt", "Add", "ReduceMean", "Pow")
 """The nodes above the inner product, upwards, each by its first input."""
@@ -23,8 +23,6 @@ _ROOT = ("Reciprocal", "Sqrt", "Add", "ReduceMean", "Pow")
 def weight_behind_norm(at: Candidate) -> bool:
     """Order the factors of a norm and its weight, if the compiler would mistake them."""
     _, node, scope, constants, _ = at
-    if not is_operator(node, ("Mul",)):
-        return False
     for place in (0, 1):
         normed, factor = node.inputs[place], node.inputs[1 - place]
         inner = None if normed is None else normed.producer()
@@ -49,8 +47,8 @@ def _is_norm(product: ir.Node) -> bool:
         return False
     value = product.inputs[1]
     for op_type in _ROOT:
-        node = None if value is None else value.producer()
-        if node is None or not is_operator(node, (op_type,)):
+        node = made_by(value, op_type)
+        if node is None:
             return False
         value = node.inputs[0]
     return True

@@ -6,13 +6,13 @@ no_idle_output    y = Reshape(Relu(x), [2, 3])   ->   y = Relu(x)       of 2 x 3
 from __future__ import annotations
 
 from onnx_scatterx.fitting.faults.candidate import Candidate
-from onnx_scatterx.graphs import is_operator, remove_dead, replace_uses
+from onnx_scatterx.graphs import made_by, remove_dead, replace_uses
 
 
 def no_idle_output(at: Candidate) -> bool:
     """Let the node before a Reshape make the output, if the Reshape changes nothing."""
     node, scope = at.node, at.scope
-    if not is_operator(node, ("Reshape",)) or not node.outputs[0].is_graph_output():
+    if not node.outputs[0].is_graph_output():
         return False
     x, value = node.inputs[0], node.outputs[0]
     if x is None or x.is_graph_output() or x.producer() is None:
@@ -20,7 +20,7 @@ def no_idle_output(at: Candidate) -> bool:
     shape = scope.of(x).static_shape
     if shape is None or shape != scope.of(value).static_shape or x.graph is not node.graph:
         return False
-    if is_operator(x.producer(), ("Constant",)):
+    if made_by(x, "Constant") is not None:
         return False
     replace_uses(value, x, keeps_name=True)
     remove_dead([node])

@@ -15,7 +15,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import Scope
 from onnx_scatterx.fitting.faults.candidate import Candidate
-from onnx_scatterx.graphs import is_operator
+from onnx_scatterx.graphs import made_by
 
 _FROM = 4
 """The fewest dims at which the compiler fails."""
@@ -25,7 +25,7 @@ def rows_of_products(at: Candidate) -> bool:
     """Let the rows of a product be one axis, if only its sum is reshaped."""
     w, reshape, scope, constants, _ = at
     result = scope.of(reshape.outputs[0]).static_shape
-    if not is_operator(reshape, ("Reshape",)) or result is None or len(result) < _FROM:
+    if result is None or len(result) < _FROM:
         return False
     added = _maker(reshape.inputs[0], ("Add", "Sub"))
     if added is None:
@@ -73,7 +73,7 @@ def _product(value: ir.Value | None, scope: Scope) -> ir.Node | None:
 
 def _maker(value: ir.Value | None, kinds: tuple[str, ...]) -> ir.Node | None:
     """Return the node of these operators that makes a value which is read once."""
-    node = None if value is None else value.producer()
-    if value is None or node is None or not is_operator(node, kinds) or value.is_graph_output():
+    node = made_by(value, *kinds)
+    if value is None or node is None or value.is_graph_output():
         return None
     return node if len([*value.uses()]) == 1 else None

@@ -22,7 +22,7 @@ _INT64 = ir.DataType.INT64
 def limit_as_size(at: Candidate) -> bool:
     """Cast the limit of a Range in place of a size that follows from it."""
     node, number = at.node, at.node.inputs[0] if at.node.inputs else None
-    if not is_operator(node, ("Cast",)) or number is None or not _is_read(number):
+    if number is None or not _is_read(number):
         return False
     size, to = at.scope.of(number).scalar, ir.DataType(attribute_of(node, "to", 0) or 0)
     if size is None or size.constant is not None or not to.is_floating_point():

@@ -15,9 +15,8 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import required
 from onnx_scatterx.fitting.faults.candidate import Candidate
-from onnx_scatterx.graphs import constant, is_operator
+from onnx_scatterx.graphs import constant
 
-_KINDS = ("Add", "Sub", "Mul", "Div")
 _MOST = 4
 """The most dims at which the compiler does not fail. At fewer dims it fails behind a Reshape."""
 
@@ -26,7 +25,7 @@ def merged_with_constants(at: Candidate) -> bool:
     """Merge the axes of a sum of many dims with a constant, if few are left then."""
     w, node, scope, constants, _ = at
     result = scope.of(node.outputs[0]).static_shape
-    if not is_operator(node, _KINDS) or result is None or len(result) <= _MOST or 0 in result:
+    if result is None or len(result) <= _MOST or 0 in result:
         return False
     shapes = [scope.of(required(value)).static_shape for value in node.inputs]
     if [constants.is_constant(required(value)) for value in node.inputs].count(True) != 1:

@@ -15,7 +15,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import required
 from onnx_scatterx.fitting.faults.candidate import Candidate
-from onnx_scatterx.graphs import is_operator, perm_of
+from onnx_scatterx.graphs import perm_of
 
 _RANK = 5
 """The most dims that are written."""
@@ -24,8 +24,6 @@ _RANK = 5
 def transpose_of_equal_sizes(at: Candidate) -> bool:
     """Keep the first axis of a Transpose in place, if its axes would be mistaken."""
     w, node, scope, _, _ = at
-    if not is_operator(node, ("Transpose",)):
-        return False
     x, y = required(node.inputs[0]), node.outputs[0]
     shape = scope.of(x).static_shape
     if not shape or 0 in shape or at.constants.is_constant(x):
