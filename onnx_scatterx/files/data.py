@@ -11,6 +11,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.files.check import HEAVY, bodies
+from onnx_scatterx.files.raw_lengths import RawLengths
 from onnx_scatterx.graphs import all_graphs
 from onnx_scatterx.processes import quiet
 
@@ -81,13 +82,15 @@ def check_tensors(
     what: str,
     directory: Path | None,
     elsewhere: Mapping[str, Path] | None = None,
+    lengths: RawLengths | None = None,
 ) -> bool:
     """Return whether some data are external.
 
     Raises `ModelError` if a tensor's data do not fit its shape, or its external file is short.
     Without a `directory`, external files are not checked. `elsewhere` has the files that are not in
-    the directory, by their locations.
+    the directory, by their locations. `lengths` may know how many bytes of raw data tensors have.
     """
+    lengths = lengths or RawLengths()
     sizes: dict[str, int] = {}
     outside = False
     for tensor in tensors(proto):
@@ -105,7 +108,7 @@ def check_tensors(
             if directory is not None:
                 _check_external(tensor, where, directory, elsewhere or {}, sizes)
         elif tensor.HasField("raw_data"):
-            expected, length = tensor_bytes(tensor), len(tensor.raw_data)
+            expected, length = tensor_bytes(tensor), lengths.of(tensor)
             if expected not in (None, length):
                 needs = f"needs {expected} bytes and has {length}"
                 raise ModelError(f"{where} of shape {list(tensor.dims)} {needs}")

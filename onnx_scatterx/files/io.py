@@ -24,10 +24,12 @@ from onnx_scatterx.files.data import (
     locations,
     to_proto,
 )
+from onnx_scatterx.files.mapped import Read
 from onnx_scatterx.files.merge import Original
 from onnx_scatterx.files.model_source import AnyModel, ModelSource
 from onnx_scatterx.files.outside import follow_links
 from onnx_scatterx.files.parse import form_of, parsed_file
+from onnx_scatterx.files.raw_lengths import RawLengths
 from onnx_scatterx.files.reading import note_read, open_regular
 from onnx_scatterx.files.texts import check_strings, check_texts
 from onnx_scatterx.graphs import cloned
@@ -109,10 +111,11 @@ def open_model(model: AnyModel, beside: Path | None = None) -> Opened:
     if isinstance(content, onnx.ModelProto):
         check_strings(content, "the model")
         proto, directory = content, source.directory
-        loaded, outside = _to_ir(content, "the model", None)
+        loaded, outside = _to_ir(Read(content, RawLengths()), "the model", None)
     else:
-        proto, directory = read(content), content.parent
-        loaded, outside = _to_ir(proto, str(content), directory)
+        found, directory = _read(content), content.parent
+        proto = found.message
+        loaded, outside = _to_ir(found, str(content), directory)
     data_directory = directory or beside
     if outside:
         if data_directory is not None:
@@ -164,12 +167,16 @@ def read(path: Path) -> onnx.ModelProto:
 
     Raises `ModelError`: the file does not exist, cannot be read, is empty, or is not an ONNX model.
     """
+    return _read(path).message
+
+
+def _read(path: Path) -> Read:
     note_read(path, "the input")
     check_file(path)
     with about_file(path, "cannot be read", ModelError):
-        message = parsed_file(path, str(path), form_of(path))
-    check_strings(message, str(path))
-    return message
+        found = parsed_file(path, str(path), form_of(path))
+    check_strings(found.message, str(path))
+    return found
 
 
 def _copied(model: ir.Model) -> ir.Model:
@@ -179,14 +186,15 @@ def _copied(model: ir.Model) -> ir.Model:
     return copy
 
 
-def _to_ir(proto: onnx.ModelProto, what: str, directory: Path | None) -> tuple[ir.Model, bool]:
+def _to_ir(found: Read, what: str, directory: Path | None) -> tuple[ir.Model, bool]:
     """Return a checked message as a model, and whether it has external data."""
+    proto, lengths = found
     check_versions(proto, what)
     unsorted: list[str] = []
     for graph in (proto.graph, *proto.functions):
         for name in sorted(free_names(graph, unsorted)):
             raise ModelError(f"{what}: the graph is invalid: nothing defines the value {name!r}")
-    outside = check_tensors(proto, what, directory)
+    outside = check_tensors(proto, what, directory, lengths=lengths)
     check_texts(proto, what)
     check_bodies(proto, what)
     if not unsorted:

@@ -1,5 +1,8 @@
 """Reads a large message from a map of its file, so that its bytes are not in memory twice.
 
+Come here for a message in a file, or for whether a file has a message that is in memory: then the
+numbers of large tensors are compared with those in the map. Not for other formats (``parse``).
+
 protobuf parses bytes in memory, and copies them. So the file is mapped, and the numbers of large
 tensors are cut out. The rest is parsed, and then each tensor gets its numbers from the map:
 
@@ -12,14 +15,16 @@ are not a message, are left to protobuf: then the whole is parsed (``whole``).
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 import onnx
 from google.protobuf.descriptor import Descriptor
 
+from onnx_scatterx.files.raw_lengths import RawLengths
 from onnx_scatterx.files.texts import is_repeated
 
 MOST_BYTES = (1 << 31) - 1
@@ -38,16 +43,85 @@ _VARINT, _BYTES = 0, 2
 _FIXED = {1: 8, 5: 4}  # wire types of a fixed length
 _DEPTH = 100  # levels of messages: protobuf reads no more
 
-Path: TypeAlias = "tuple[tuple[str, int], ...]"
-"""The fields that lead to a tensor, each with its index in the list, which is 0 without a list."""
+Path: TypeAlias = "tuple[tuple[str, int | None], ...]"
+"""The fields that lead to a tensor, each with its index in a list; None for a field without one."""
 
 
 class _UnclearError(ValueError):
     """The bytes are not a message in which a large tensor can be cut out."""
 
 
-def message_in(stream: BinaryIO, whole: Callable[[bytes], onnx.ModelProto]) -> onnx.ModelProto:
-    """Return the binary message in a file that is not empty; ``whole`` parses all of some bytes.
+class Read(NamedTuple):
+    """A message that was read, and the lengths of its raw data."""
+
+    message: onnx.ModelProto
+    lengths: RawLengths
+
+
+class InFile:
+    """A message in a file; the numbers of its large tensors may still be in the file alone."""
+
+    def __init__(
+        self,
+        message: onnx.ModelProto,
+        content: mmap.mmap | bytes = b"",
+        cuts: dict[Path, tuple[int, int]] | None = None,
+    ) -> None:
+        self._message = message
+        self._content = content
+        self._cuts = cuts or {}
+
+    def read(self) -> Read:
+        """Return the whole message.
+
+        The largest tensor is read first: while one is set, its numbers are in memory twice.
+        """
+        known = []
+        for path, (start, end) in sorted(self._cuts.items(), key=lambda cut: cut[1][0] - cut[1][1]):
+            tensor = _at(self._message, path)
+            tensor.raw_data = self._content[start:end]
+            known.append((tensor, end - start))
+        return Read(self._message, RawLengths(known))
+
+    def compared(self, meant: onnx.ModelProto) -> tuple[onnx.ModelProto, frozenset[str]] | str:
+        """Compare the numbers in the file with those of a message.
+
+        Returns the rest of the message, and the paths of the tensors whose numbers are equal; or
+        the path of a tensor whose numbers differ.
+        """
+        for path, (start, end) in self._cuts.items():
+            try:
+                numbers = _at(meant, path).raw_data
+            except IndexError:  # it has fewer messages in a list
+                return _named(path)
+            if end - start != len(numbers) or any(
+                self._content[at : min(at + LARGE, end)] != numbers[at - start : at - start + LARGE]
+                for at in range(start, end, LARGE)
+            ):
+                return _named(path)
+        return self._message, frozenset(map(_named, self._cuts))
+
+
+def _at(message: Any, path: Path) -> Any:
+    """Return the message at a path."""
+    for name, index in path:
+        part = getattr(message, name)
+        message = part if index is None else part[index]
+    return message
+
+
+def _named(path: Path) -> str:
+    """Return a path as people write it.
+
+    >>> _named((("graph", None), ("initializer", 3)))
+    'graph.initializer[3]'
+    """
+    return ".".join(name if index is None else f"{name}[{index}]" for name, index in path)
+
+
+@contextlib.contextmanager
+def mapped(stream: BinaryIO, whole: Callable[[bytes], onnx.ModelProto]) -> Iterator[InFile]:
+    """Yield the binary message in a file that is not empty; ``whole`` parses all of some bytes.
 
     >>> import tempfile
     >>> model = onnx.ModelProto(ir_version=8)
@@ -55,23 +129,19 @@ def message_in(stream: BinaryIO, whole: Callable[[bytes], onnx.ModelProto]) -> o
     >>> with tempfile.TemporaryFile() as file:
     ...     _ = file.write(model.SerializeToString())
     ...     file.flush()
-    ...     message_in(file, onnx.load_model_from_string) == model
+    ...     with mapped(file, onnx.load_model_from_string) as found:
+    ...         found.read().message == model
     True
     """
     with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
         try:
             scan = _Scan(content)
         except _UnclearError:
-            return whole(content[:])
-        message = whole(scan.rest)
-        scan.rest = b""
-        for path, (start, end) in scan.cuts.items():
-            tensor: Any = message
-            for name, index in path:
-                part = getattr(tensor, name)
-                tensor = part[index] if hasattr(part, "extend") else part
-            tensor.raw_data = content[start:end]
-        return message
+            found = InFile(whole(content[:]))
+        else:
+            found = InFile(whole(scan.rest), content, scan.cuts)
+            scan.rest = b""
+        yield found
 
 
 class _Scan:
@@ -105,7 +175,7 @@ class _Scan:
             if inner is None or inner.name not in _OPENED or high - low < LARGE:
                 continue
             # Two occurrences of a field that is no list are one message.
-            step = field.name, index if is_repeated(field) else 0
+            step = field.name, index if is_repeated(field) else None
             below = self._without(low, high, inner, (*path, step))
             tag = varint(number << 3 | _BYTES)
             parts += [self._content[kept:begun], tag, varint(sum(map(len, below))), *below]

@@ -6,8 +6,9 @@ deep, onnx's parser ends the whole process, so the depth is checked first.
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 
 from onnx_scatterx.errors import ModelError, about_file, one_line
 from onnx_scatterx.files.data import DATA_FIELDS, check_tensors
-from onnx_scatterx.files.mapped import MOST_BYTES, message_in
+from onnx_scatterx.files.mapped import MOST_BYTES, InFile, Read, mapped
 from onnx_scatterx.files.reading import open_sized
 
 MOST_LEVELS = 100
@@ -126,16 +127,24 @@ def _what_it_is(content: bytes, error: Exception) -> str:
 _MAPPED = 1 << 24  # bytes: a larger file is read from a map
 
 
-def parsed_file(path: Path, what: str, form: str) -> onnx.ModelProto:
+def parsed_file(path: Path, what: str, form: str) -> Read:
     """Return the message in a file of a format, unchecked; of a large one, one copy is in memory.
 
     Raises OSError if the file cannot be read, and `ModelError` as ``parsed`` does.
     """
+    with _in_file(path, what, form) as found:
+        return found.read()
+
+
+@contextlib.contextmanager
+def _in_file(path: Path, what: str, form: str) -> Iterator[InFile]:
     whole = partial(parsed, what=what, form=form)
     with open_sized(path, MOST_BYTES) as (stream, size):
         if form == "protobuf" and size > _MAPPED:
-            return message_in(stream, whole)
-        return whole(stream.read(MOST_BYTES))
+            with mapped(stream, whole) as found:
+                yield found
+        else:
+            yield InFile(whole(stream.read(MOST_BYTES)))
 
 
 _CONTENT = "the numbers"
@@ -147,13 +156,21 @@ def read_back(
     """Return the message in a file that is to be renamed to ``target``.
 
     ``data`` are the present files of its external data, by their locations. Raises ModelError if
-    the message differs from ``meant``, or if a data file is too short.
+    the message differs from ``meant``, or if a data file is too short. Of a large file, ``meant``
+    is returned: no second copy is in memory.
     """
-    with about_file(target, "cannot be read back", ModelError):
-        message = parsed_file(file, str(target), form_of(target))
-    _judge(message, target, meant)
-    check_tensors(message, str(target), target.parent, data)
-    return message
+    with (
+        about_file(target, "cannot be read back", ModelError),
+        _in_file(file, str(target), form_of(target)) as found,
+    ):
+        compared = found.compared(meant)
+        if isinstance(compared, str):
+            raise _not_written(f"{compared}: {_CONTENT}", target)
+        message, equal = compared
+        _judge(message, target, meant, equal)
+        written = meant if equal else message
+    check_tensors(written, str(target), target.parent, data)
+    return written
 
 
 def judged(content: bytes, target: Path, meant: onnx.ModelProto) -> onnx.ModelProto:
@@ -163,15 +180,25 @@ def judged(content: bytes, target: Path, meant: onnx.ModelProto) -> onnx.ModelPr
     return message
 
 
-def _judge(message: onnx.ModelProto, target: Path, meant: onnx.ModelProto) -> None:
-    lost = None if message == meant else difference(meant, message)
+def _judge(
+    message: onnx.ModelProto,
+    target: Path,
+    meant: onnx.ModelProto,
+    equal: frozenset[str] = frozenset(),
+) -> None:
+    """Raise ModelError if a message differs, but for the numbers of tensors that are ``equal``."""
+    lost = None if message == meant else difference(meant, message, equal=equal)
     if lost is not None:
-        form = form_of(target)
-        raise ModelError(
-            f"{target}: not written: the format {form} cannot hold {lost}; write .onnx"
-            if form != "protobuf"
-            else f"{target}: not written: {lost} would not be read as it was meant"
-        )
+        raise _not_written(lost, target)
+
+
+def _not_written(lost: str, target: Path) -> ModelError:
+    form = form_of(target)
+    return ModelError(
+        f"{target}: not written: the format {form} cannot hold {lost}; write .onnx"
+        if form != "protobuf"
+        else f"{target}: not written: {lost} would not be read as it was meant"
+    )
 
 
 def check_data(tensors: Iterable[tuple[onnx.TensorProto, ir.ExternalTensor]], file: Path) -> None:
@@ -184,11 +211,13 @@ def check_data(tensors: Iterable[tuple[onnx.TensorProto, ir.ExternalTensor]], fi
             raise ModelError(f"{file.name}: not written: {tensor.name} would not be read as meant")
 
 
-def difference(one: Any, other: Any, path: str = "") -> str | None:
+def difference(
+    one: Any, other: Any, path: str = "", equal: frozenset[str] = frozenset()
+) -> str | None:
     """Return the path of the first field in which two messages differ; None if they are equal.
 
     An absent field equals its default. Any NaN equals any NaN. The numbers of a tensor may be in
-    different fields.
+    different fields. The tensors at the paths ``equal`` have equal numbers.
 
     >>> one = onnx.GraphProto(node=[onnx.NodeProto(doc_string="text")])
     >>> difference(one, onnx.GraphProto(node=[onnx.NodeProto(doc_string="")]))
@@ -199,7 +228,7 @@ def difference(one: Any, other: Any, path: str = "") -> str | None:
     skipped: frozenset[str] = frozenset()
     if isinstance(one, onnx.TensorProto) and one.data_location != onnx.TensorProto.EXTERNAL:
         skipped = DATA_FIELDS
-        if not _same_numbers(one, other):
+        if path not in equal and not _same_numbers(one, other):
             return f"{path}: {_CONTENT}"
     for field in one.DESCRIPTOR.fields:
         if field.name in skipped:
@@ -218,7 +247,7 @@ def difference(one: Any, other: Any, path: str = "") -> str | None:
                 continue
             if field.message_type is None:
                 return str(name)
-            differing: str | None = difference(a, b, name)
+            differing: str | None = difference(a, b, name, equal)
             if differing is not None:
                 return differing
     return None

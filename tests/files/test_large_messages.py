@@ -1,7 +1,7 @@
 """A large message is read from a map of its file, and written piece by piece, byte by byte."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import onnx
@@ -10,9 +10,9 @@ import pytest
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.files import mapped, parse
 from onnx_scatterx.files import message_parts as large
-from onnx_scatterx.files.io import read
+from onnx_scatterx.files.io import open_model, read
 from onnx_scatterx.files.mapped import varint
-from onnx_scatterx.files.parse import parsed_file
+from onnx_scatterx.files.parse import parsed_file, read_back
 from onnx_scatterx.files.saving import save
 from tests.helpers.small_models import negation
 
@@ -62,7 +62,7 @@ def test_a_large_message_keeps_its_bytes(path: Path | None, tmp_path: Path) -> N
     assert path is not None or parts is not None
     assert b"".join(parts or [content]) == content
     (tmp_path / "m.onnx").write_bytes(content)
-    again = parsed_file(tmp_path / "m.onnx", "m", "protobuf")
+    again = parsed_file(tmp_path / "m.onnx", "m", "protobuf").message
     assert again == model
     assert again.SerializeToString() == content
 
@@ -79,9 +79,80 @@ def test_no_two_large_tensors_are_in_memory_beside_the_message(tmp_path: Path) -
         parsed.append(len(content))
         return onnx.load_model_from_string(content)
 
-    with (tmp_path / "m.onnx").open("rb") as stream:
-        assert mapped.message_in(stream, whole) == model
+    with (tmp_path / "m.onnx").open("rb") as stream, mapped.mapped(stream, whole) as found:
+        assert found.read().message == model
     assert max(parsed) < 1000
+
+
+def test_the_largest_tensor_is_read_first(tmp_path: Path) -> None:
+    """While the numbers of a tensor are set, they are in memory twice."""
+    model = negation()
+    for name, n in zip("abc", (10, 1000, 100), strict=True):
+        model.graph.initializer.add(name=name, dims=[n], data_type=2, raw_data=bytes(n))
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    found = parsed_file(tmp_path / "m.onnx", "m", "protobuf")
+    known = [(tensor.name, length) for tensor, length in vars(found.lengths)["_known"].values()]
+    assert known == [("b", 1000), ("c", 100), ("a", 10)]
+    assert [found.lengths.of(tensor) for tensor in found.message.graph.initializer] == [
+        10,
+        1000,
+        100,
+    ]
+
+
+def test_numbers_of_another_length_are_refused(tmp_path: Path) -> None:
+    model = negation()
+    model.graph.initializer.add(name="w", dims=[300], data_type=2, raw_data=bytes(299))
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    with pytest.raises(ModelError, match=r"shape \[300\] needs 300 bytes and has 299"):
+        open_model(tmp_path / "m.onnx")
+
+
+@pytest.mark.parametrize("at", [b"numbers", b"initials", b"weight"])
+def test_what_a_large_file_has_is_compared_with_what_was_meant(
+    at: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No second copy of the numbers is read; of a changed byte, nothing is written."""
+    model = everywhere()
+    del model.training_info[:], model.functions[:], model.graph.node[1:]
+    del model.graph.sparse_initializer[:], model.graph.initializer[3:]
+    numbers = b"initials, many more, and numbers"
+    model.graph.initializer.add(name="weight", data_type=2, dims=[len(numbers)], raw_data=numbers)
+    save(model, tmp_path / "m.onnx")
+    write = large.message_parts
+
+    def changed(message: onnx.ModelProto) -> Iterator[bytes]:
+        for part in write(message) or ():
+            yield part.replace(at, at.upper())
+
+    monkeypatch.setattr(mapped.InFile, "read", None)
+    save(model, tmp_path / "m.onnx")
+    monkeypatch.setattr("onnx_scatterx.files.saving.message_parts", changed)
+    where = "name" if at == b"weight" else ": the numbers"
+    with pytest.raises(ModelError, match=rf"initializer\[3\].?{where} would not be read as"):
+        save(model, tmp_path / "m.onnx")
+    monkeypatch.undo()
+    assert read(tmp_path / "m.onnx") == model
+
+
+@pytest.mark.parametrize("change", ["fewer", "shorter", "other numbers", "other field"])
+def test_a_large_file_is_another_message(change: str, tmp_path: Path) -> None:
+    model = everywhere()
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model.SerializeToString())
+    read_back(path, path, model, {})
+    tensor = model.graph.initializer[2]
+    if change == "fewer":
+        del model.graph.initializer[2:]
+    elif change == "shorter":
+        tensor.raw_data = tensor.raw_data[:-1]
+    elif change == "other numbers":
+        tensor.raw_data = tensor.raw_data[::-1]
+    else:
+        tensor.ClearField("raw_data")
+        tensor.int32_data.extend(range(200))
+    with pytest.raises(ModelError, match=r"initializer\[2\]: the numbers would not be read"):
+        read_back(path, path, model, {})
 
 
 def field(number: int, content: bytes) -> bytes:
@@ -133,7 +204,7 @@ def judge(content: bytes, path: Path) -> None:
         with pytest.raises(ModelError, match="not an ONNX model"):
             parsed_file(path, "m", "protobuf")
         return
-    read = parsed_file(path, "m", "protobuf")
+    read = parsed_file(path, "m", "protobuf").message
     assert read == meant
     assert read.SerializeToString() == meant.SerializeToString()
     parts = large.message_parts(read)

@@ -22,7 +22,6 @@ ELSEWHERE = {
     "onnx_scatterx.engine.write.forms.sums": "what is written by a sum, and how",
     "onnx_scatterx.fitting.silent_draws": "what moves a draw, and passes its zeros on",
     "onnx_scatterx.fitting.faults.norms": "the nodes of a norm, upwards",
-    "onnx_scatterx.fitting.faults.sums": "sums and products of which a compiler merges the axes",
     "onnx_scatterx.fitting.runtime_fusions": "where a pattern of nodes begins",
     "onnx_scatterx.engine.spelling.changes": "what changed between operator sets",
 }
