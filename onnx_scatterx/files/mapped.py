@@ -59,15 +59,19 @@ class Read(NamedTuple):
 
 
 class InFile:
-    """A message in a file; the numbers of its large tensors may still be in the file alone."""
+    """A message in a file, whose large tensors may have their numbers in the file alone.
+
+    ``rest`` is the message without these numbers, and ``large`` are the paths of the tensors.
+    """
 
     def __init__(
         self,
-        message: onnx.ModelProto,
+        rest: onnx.ModelProto,
         content: mmap.mmap | bytes = b"",
         cuts: dict[Path, tuple[int, int]] | None = None,
     ) -> None:
-        self._message = message
+        self.rest = rest
+        self.large = frozenset(map(_named, cuts or {}))
         self._content = content
         self._cuts = cuts or {}
 
@@ -78,28 +82,24 @@ class InFile:
         """
         known = []
         for path, (start, end) in sorted(self._cuts.items(), key=lambda cut: cut[1][0] - cut[1][1]):
-            tensor = _at(self._message, path)
+            tensor = _at(self.rest, path)
             tensor.raw_data = self._content[start:end]
             known.append((tensor, end - start))
-        return Read(self._message, RawLengths(known))
+        return Read(self.rest, RawLengths(known))
 
-    def compared(self, meant: onnx.ModelProto) -> tuple[onnx.ModelProto, frozenset[str]] | str:
-        """Compare the numbers in the file with those of a message.
-
-        Returns the rest of the message, and the paths of the tensors whose numbers are equal; or
-        the path of a tensor whose numbers differ.
-        """
+    def other_numbers(self, meant: onnx.ModelProto) -> str | None:
+        """Return the path of a large tensor that has other numbers in a message; None without."""
         for path, (start, end) in self._cuts.items():
             try:
                 numbers = _at(meant, path).raw_data
-            except IndexError:  # it has fewer messages in a list
+            except IndexError:  # there are fewer messages in a list
                 return _named(path)
             if end - start != len(numbers) or any(
                 self._content[at : min(at + LARGE, end)] != numbers[at - start : at - start + LARGE]
                 for at in range(start, end, LARGE)
             ):
                 return _named(path)
-        return self._message, frozenset(map(_named, self._cuts))
+        return None
 
 
 def _at(message: Any, path: Path) -> Any:

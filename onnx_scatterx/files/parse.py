@@ -163,12 +163,11 @@ def read_back(
         about_file(target, "cannot be read back", ModelError),
         _in_file(file, str(target), form_of(target)) as found,
     ):
-        compared = found.compared(meant)
-        if isinstance(compared, str):
-            raise _not_written(f"{compared}: {_CONTENT}", target)
-        message, equal = compared
-        _judge(message, target, meant, equal)
-        written = meant if equal else message
+        other = found.other_numbers(meant)
+        if other is not None:
+            raise _not_written(f"{other}: {_CONTENT}", target)
+        _judge(found.rest, target, meant, found.large)
+        written = meant if found.large else found.rest
     check_tensors(written, str(target), target.parent, data)
     return written
 
