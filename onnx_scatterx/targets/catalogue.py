@@ -159,7 +159,9 @@ def _changed(text: str, find: Find) -> Target:
         changed = {"name": base.name, "extends": name.strip(), **content}
         return target_from(changed, BASES, lambda _: base)
     except ScatterXError as error:
-        raise ScatterXError(f"target {text!r}: {error}") from error
+        is_quoted = not isinstance(error.__cause__, ValueError)
+        remedy = "" if is_quoted else "; write keys as in 'qnn, add = [\"Pad\"], dense = true'"
+        raise ScatterXError(f"target {text!r}: {error}{remedy}") from error
 
 
 def all_targets() -> list[Target]:

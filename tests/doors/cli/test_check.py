@@ -99,7 +99,7 @@ def test_given_inputs(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[
         (["--with", "no.py"], "no.py: no such file"),
         (["--with", "fake.py", "--timeout", "0"], "'0' is not a number above 0"),
         (["--with", "fake.py", "--input", "x=x.npy", "--samples", "2"], "--samples has no effect"),
-        ([], "the following arguments are required: --with"),
+        ([], "--with is missing; for example: onnx-scatterx check model.onnx --with"),
     ],
 )
 def test_mistakes(
