@@ -268,7 +268,7 @@ def legend(entries: Iterable[Entry]) -> list[str]:
     used = {entry.touches for entry in shown}
     words = [f"{word}: {text}" for word, text in _TOUCHES.items() if word in used]
     if any(entry.axes is not None and "[" in entry.footprint for entry in shown):
-        words.append("[ ]: axes as before the Transpose in front of the node")
+        words.append("[ ]: the axes are those before the Transpose in front of the node")
     if any(entry.is_abbreviated for entry in shown):
         words.append("letters in [ ]: long terms, which explain prints")
     return ["; ".join(words)] if words else []
