@@ -92,7 +92,7 @@ def test_given_inputs(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--with", "opencvv"], "no consumer is called 'opencvv'; did you mean opencv?"),
+        (["--with", "opencvv"], "no compiler is called 'opencvv'; did you mean opencv?"),
         (["--with", "opencv,,"], "argument --with: 'opencv,,' is not like 'A,B'"),
         (["--with", "fake.py", "--python", "tvm=python"], "tvm is not among fake"),
         (["--with", "fake.py", "--python", "no/python"], "no/python: No such file or directory"),
