@@ -217,7 +217,7 @@ class ScatterReport(Entry):
 
     If updates collide, ``duplicates`` names them; ONNX does not define which one wins. ``work`` is
     how many elements the largest tensor of a dense form has. ``multiply_adds`` are those of a
-    function of chosen rows that is done for all rows. ``quantized`` says, of a write between
+    function of chosen rows that is computed for all rows. ``quantized`` says, of a write between
     DequantizeLinear and QuantizeLinear, whether it is done on the integers, or why not.
     """
 

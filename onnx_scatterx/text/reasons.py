@@ -47,7 +47,7 @@ class Reason(enum.Enum):
     NO_GAIN = "no cheaper form is known"
     TOO_COSTLY = "the replacement would need too many nodes"
     TOO_LARGE = "a comparison of all positions with all indices would be too large"
-    TOO_MUCH_WORK = "a function of chosen rows would be done for too many rows"
+    TOO_MUCH_WORK = "a function of chosen rows would be computed for too many rows"
     QUESTION_LIMIT = "the limit of steps for one question to the prover was reached"
     SCATTER_LIMIT = "the limit of steps for one scatter was reached"
     MODEL_LIMIT = "the limit of steps for one model was reached"
