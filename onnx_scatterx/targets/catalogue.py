@@ -37,7 +37,7 @@ _VENDORS = {
     "qnn": "hexagon qualcomm snapdragon",
     "rknn": "rk3588 rockchip",
     "sophgo": "bitmain sophon",
-    "tensorrt": "nvidia trt",
+    "tensorrt": "jetson nvidia trt",
     "tflite": "litert tensorflow-lite",
 }
 VENDORS = {name: target for target, names in _VENDORS.items() for name in names.split()}
