@@ -58,6 +58,9 @@ def about_file(
     """Raise an OSError of this block as an error of one line: "a.onnx: cannot be read: ..."."""
     try:
         yield
+    except FileNotFoundError as error:
+        why = "no such file" if what == "cannot be read" else f"{what}: {error.strerror or error}"
+        raise kind(f"{path}: {why}") from error
     except OSError as error:
         raise kind(f"{path}: {what}: {error.strerror or error}") from error
 

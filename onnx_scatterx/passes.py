@@ -45,7 +45,7 @@ __all__ = [
 
 
 class RemoveScatters(ir.passes.InPlacePass):
-    """Removes the scatter nodes of a model that can be proven to be slices, in place.
+    """Removes the scatters of a model, in place, if other nodes are proven to write the same.
 
     The arguments and their errors are those of ``onnx_scatterx.optimize``. The model must be valid:
     this is not checked.
@@ -81,7 +81,12 @@ class RemoveScatters(ir.passes.InPlacePass):
         return self._report
 
     def call(self, model: ir.Model) -> ir.passes.PassResult:
-        """Rewrite the model."""
+        """Rewrite the model; raise TypeError if it is of another type."""
+        if not isinstance(model, ir.Model):
+            raise TypeError(
+                f"a pass takes an onnx_ir.Model, and this is a {type(model).__name__}: "
+                "ir.load(path) and ir.from_proto(model) make one, and optimize takes all of them"
+            )
         follow_links(model)
         report, _ = optimize_ir(model, self.settings)
         self._report = settled(report, details=True)  # others change the model

@@ -24,18 +24,16 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.rules import (
     Context,
-    Detail,
     Gather,
     GatherRule,
     Plan,
-    Reason,
     Refusal,
     Term,
     as_numbers,
     granted,
     refuse_unless,
 )
-from onnx_scatterx.rewrites.helpers.search import SMALL
+from onnx_scatterx.rewrites.helpers.search import SMALL, refuse_beyond
 
 _INT32, _INT64, _FLOAT = ir.DataType.INT32, ir.DataType.INT64, ir.DataType.FLOAT
 _SUMMED = {
@@ -57,9 +55,7 @@ class DenseReadRule(GatherRule):
         refuse_unless(dtype != _INT64 or gather.facts.is_nonnegative(size - 1))
         elements, limit = math.prod(gather.shape, start=size), context.target.dense_limit
         allowed = SMALL if limit is None else limit
-        detail = Detail("{} elements, the target allows {}", elements, allowed)
-        few = gather.facts.interval(elements)[1] <= allowed
-        refuse_unless(few, Reason.TOO_LARGE, detail)
+        refuse_beyond(allowed, elements, gather.facts)
 
         def whole() -> ir.Value:
             return w.cast(write(w.cast(gather.data, dtype, kind), kind), kind, dtype)

@@ -246,9 +246,11 @@ def read_comparison(text: str, name: str) -> tuple[int, str, int | str]:
                 return modulus, sides[1], bound
     except ExpressionLimitError as error:
         raise beyond_limits(text, name, error) from error
+    shown = one_line(text, _SHOWN)
+    first = f"== {shown}" if text.strip().isdecimal() else "<= 4096"
     raise ScatterXError(
-        f"cannot read the assumption '{one_line(text, _SHOWN)}' about {name}; write for example "
-        f"'<= 4096', '% 8 == 0', {', '.join(PROPERTIES)}, 'exactly 8', 'at most 8', 'one run of 8'"
+        f"cannot read the assumption '{shown}' about {name}; write for example '{first}', "
+        f"'% 8 == 0', {', '.join(PROPERTIES)}, 'exactly 8', 'at most 8', 'one run of 8'"
     )
 
 

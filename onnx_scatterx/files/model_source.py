@@ -66,7 +66,11 @@ class ModelSource:
             if isinstance(inner, onnx.ModelProto | ir.Model):
                 source = getattr(model, "source_path", None)
                 return cls(inner, source if isinstance(source, Path) else None)
-        raise TypeError(f"a model is {_ACCEPTED}; this is a {type(model).__name__}")
+        is_module = callable(getattr(model, "forward", None))
+        remedy = (
+            "; export it by torch.onnx.export(module, inputs, dynamo=True)" if is_module else ""
+        )
+        raise TypeError(f"a model is {_ACCEPTED}; this is a {type(model).__name__}{remedy}")
 
     @property
     def directory(self) -> Path | None:

@@ -89,10 +89,13 @@ def _in_graphs(job: Job, zeros: list[str], defined: list[str]) -> tuple[bool, bo
                     writer = Writer(graph, scope, job.names, constant_nodes=as_nodes, target=target)
                     writer.last_bits = job.settings.options["last_bits"]
                     counted, values = _counts(graph, scope), GraphValues(scope, Constants(scope))
-                    written = _in_graph(graph, values, writer, zeros, defined)
-                    modified |= bool(written)
-                    promised |= bool(job.assumed) and any(map(_is_constant, written))
-                    job.analyses.note(writer.graph.made)
+                    written = list[ir.Value]()
+                    try:
+                        _in_graph(graph, values, writer, written, zeros, defined)
+                    finally:  # forms that were written before a limit are in the model
+                        modified |= bool(written)
+                        promised |= bool(job.assumed) and any(map(_is_constant, written))
+                        job.analyses.note(writer.graph.made)
                     if any(node.graph is None for node in counted):
                         job.analyses.read_again()  # what they counted is now a size of the model
         except LimitError:
@@ -143,14 +146,20 @@ def _counts(graph: ir.Graph, scope: Scope) -> list[ir.Node]:
 
 
 def _in_graph(
-    graph: ir.Graph, known: GraphValues, writer: Writer, zeros: list[str], defined: list[str]
-) -> list[ir.Value]:
-    """Write other forms in one graph; return their results.
+    graph: ir.Graph,
+    known: GraphValues,
+    writer: Writer,
+    written: list[ir.Value],
+    zeros: list[str],
+    defined: list[str],
+) -> None:
+    """Write other forms in one graph, until all are written or a limit is reached.
 
-    ``zeros`` gets the names of Wheres of floats that become other operators, and ``defined`` those
-    of nodes that are written as ONNX defines them, so that last bits may differ.
+    ``written`` gets their results, ``zeros`` the names of Wheres of floats that become other
+    operators, and ``defined`` those of nodes that are written as ONNX defines them, so that last
+    bits may differ.
     """
-    written, scope = list[ir.Value](), known.scope
+    scope = known.scope
     for node, nodes in _forms_in(graph, known, writer):
         (value,) = node.outputs
         committed = writer.graph.commit(nodes)
@@ -161,10 +170,9 @@ def _in_graph(
         if _rounds_otherwise(node, made, dtype):
             defined.append(node.name or value.name or "?")
         result = writer.graph.take_name(value, committed, dtype)
+        written.append(result)
         replace_uses(value, result)
         remove_dead([node])
-        written.append(result)
-    return written
 
 
 def _rounds_otherwise(node: ir.Node, made: set[str], dtype: ir.DataType | None) -> bool:

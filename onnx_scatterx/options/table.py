@@ -184,7 +184,9 @@ OPTIONS = (
         listed_names,
         texts=lambda passes: (",".join(passes),),
     ),
-    Option("gathers", False, "also for gathers, which become slices if these take no more nodes"),
+    Option(
+        "gathers", False, "rewrite gathers, too: they become slices if these take no more nodes"
+    ),
     Option(
         "fix",
         None,
@@ -211,13 +213,13 @@ OPTIONS = (
     Option(
         "last_bits",
         False,
-        "a function of masked elements may be computed for all, and a Gemm or an Einsum written by "
+        "compute a function of masked elements for all elements, and write a Gemm or an Einsum by "
         "MatMul, even if the last bits then differ",
     ),
     Option(
         "size_hint",
         None,
-        "the usual value of a symbolic size, for targets that weigh time",
+        "the usual value of a symbolic size, for the target ort-cpu, which estimates time",
         "S=N",
         named_size,
         dict,

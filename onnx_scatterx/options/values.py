@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 from collections.abc import Callable
 
 Sizes = int | tuple[int, ...]
+_SEVERAL = re.compile(r"=\s*\d+\s*,")  # a size, and a comma: another size follows
 
 
 def count(text: str) -> int:
@@ -63,12 +65,15 @@ def fixed_size(text: str) -> tuple[str, Sizes]:
     (('batch', 8), ('x', (1, 3, 224)), ('in:0', (2,)))
     """
     name, _, number = text.rpartition("=")
-    if name.strip() and number.strip().isdecimal():
+    if name.strip() and number.strip().isdecimal() and not _SEVERAL.search(name):
         return name.strip(), int(number)
     name, _, shape = text.rpartition(":")
     dims = [dim.strip() for dim in shape.split(",")]
     if not name.strip() or not all(dim.isdecimal() for dim in dims):
-        raise argparse.ArgumentTypeError(f"{text!r} is not like 'batch=4' or 'x:1,3,224,224'")
+        several = "; write --fix before each size" if text.count("=") > 1 else ""
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not like 'batch=4' or 'x:1,3,224,224'{several}"
+        )
     return name.strip(), tuple(map(int, dims))
 
 

@@ -37,7 +37,7 @@ _VENDORS = {
     "qnn": "hexagon qualcomm snapdragon",
     "rknn": "rk3588 rockchip",
     "sophgo": "bitmain sophon",
-    "tensorrt": "nvidia trt",
+    "tensorrt": "jetson nvidia trt",
     "tflite": "litert tensorflow-lite",
 }
 VENDORS = {name: target for target, names in _VENDORS.items() for name in names.split()}
@@ -159,7 +159,9 @@ def _changed(text: str, find: Find) -> Target:
         changed = {"name": base.name, "extends": name.strip(), **content}
         return target_from(changed, BASES, lambda _: base)
     except ScatterXError as error:
-        raise ScatterXError(f"target {text!r}: {error}") from error
+        is_quoted = not isinstance(error.__cause__, ValueError)
+        remedy = "" if is_quoted else "; write keys as in 'qnn, add = [\"Pad\"], dense = true'"
+        raise ScatterXError(f"target {text!r}: {error}{remedy}") from error
 
 
 def all_targets() -> list[Target]:

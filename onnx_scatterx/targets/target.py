@@ -216,7 +216,7 @@ class Target:
         return takes and not self.static_only
 
     def allows_work(self, times: float, dtype: ir.DataType = ir.DataType.BOOL) -> bool:
-        """Return whether a function of rows, chosen by a mask of a type, may be done for all rows.
+        """Return whether a function of rows that a mask of this type chooses may run on all rows.
 
         ``times`` is how many times as many rows there are.
         """

@@ -217,7 +217,7 @@ class ScatterReport(Entry):
 
     If updates collide, ``duplicates`` names them; ONNX does not define which one wins. ``work`` is
     how many elements the largest tensor of a dense form has. ``multiply_adds`` are those of a
-    function of chosen rows that is done for all rows. ``quantized`` says, of a write between
+    function of chosen rows that is computed for all rows. ``quantized`` says, of a write between
     DequantizeLinear and QuantizeLinear, whether it is done on the integers, or why not.
     """
 
@@ -268,7 +268,7 @@ def legend(entries: Iterable[Entry]) -> list[str]:
     used = {entry.touches for entry in shown}
     words = [f"{word}: {text}" for word, text in _TOUCHES.items() if word in used]
     if any(entry.axes is not None and "[" in entry.footprint for entry in shown):
-        words.append("[ ]: axes as before the Transpose in front of the node")
+        words.append("[ ]: the axes are those before the Transpose in front of the node")
     if any(entry.is_abbreviated for entry in shown):
         words.append("letters in [ ]: long terms, which explain prints")
     return ["; ".join(words)] if words else []

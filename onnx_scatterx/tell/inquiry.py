@@ -167,7 +167,7 @@ class Optimized(NamedTuple):
 
 
 def optimized(model: AnyModel, observer: Observer = NOBODY, **options: Any) -> Optimized:
-    """Return a new model without the scatters that can be proven to be slices.
+    """Return a new model without the scatters that other nodes are proven to replace.
 
     The arguments and the errors are those of ``optimize``.
     """

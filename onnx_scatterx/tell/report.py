@@ -32,7 +32,7 @@ SCHEMA = 1
 """The version of the JSON of reports and summaries; docs/stability.md says when it changes."""
 
 _NODES = 10  # by which a result may be longer before it is said
-NEEDS = "ScatterX needs functions or the library"
+NEEDS = "ScatterX is for ONNX Runtime"
 OTHERWISE = "`--target standard` for other runtimes"
 """What a ScatterX node means for those who run the model elsewhere, and what they can do."""
 

@@ -19,6 +19,7 @@ import onnx_ir as ir
 from onnx_scatterx.engine.rules import (
     Context,
     Detail,
+    Facts,
     Gather,
     Reason,
     Reducer,
@@ -212,11 +213,17 @@ def allow(elements: Term, search: Search) -> Term | None:
         return None
     if is_small(elements, search):
         return None
-    _, most = scatter.facts.interval(elements)
-    allowed = granted(limit)
-    size = Detail("{} elements, the target allows {}", elements, allowed)
-    refuse_unless(most <= allowed, Reason.TOO_LARGE, size)
+    refuse_beyond(granted(limit), elements, scatter.facts)
     return elements
+
+
+def refuse_beyond(allowed: float, elements: Term, facts: Facts) -> None:
+    """Refuse a comparison, unless it has at most so many elements at all sizes."""
+    _, most = facts.interval(elements)
+    bound = " without a known bound" if math.isinf(most) else f", at most {most}"
+    shown = "" if elements.constant is not None else bound
+    size = Detail("{} elements{}, the target allows {}", elements, shown, allowed)
+    refuse_unless(most <= allowed, Reason.TOO_LARGE, size)
 
 
 def _has_few(search: Search) -> bool:

@@ -54,6 +54,7 @@ def test_sizes_that_are_fixed() -> None:
         (["a: exactly 5", "a: at most 3"], "no mask satisfies all of this: a: exactly 5, at most"),
         (["a: exactly -1"], "cannot read how many elements of a there are in 'exactly -1'"),
         (["a: exactly S // 2"], "cannot read how many elements"),
+        (["a = 3"], "write for example '== 3', '% 8 == 0'"),
         (["a: exactly"], "cannot read the assumption 'exactly' about a"),
         (["none: exactly 5"], "the model has no such value"),
         (["S: exactly 5"], "cannot count elements of 'S': it is a size"),

@@ -84,6 +84,15 @@ def test_the_error_names_the_accepted_types(entry: str, wrong: object) -> None:
     assert text.endswith(f"this is a {type(wrong).__name__}")
 
 
+def test_the_error_says_that_a_module_is_exported_first() -> None:
+    class Head:
+        def forward(self) -> None:
+            """Like that of a torch.nn.Module."""
+
+    with pytest.raises(TypeError, match=r"a Head; export it by torch\.onnx\.export\(module"):
+        onnx_scatterx.optimize(Head())  # type: ignore[call-overload]
+
+
 def test_the_result_is_of_the_kind_of_the_input() -> None:
     assert isinstance(onnx_scatterx.optimize(parse(ROW)).model, onnx.ModelProto)
     program = Program(ir.from_proto(parse(ROW)))

@@ -1,5 +1,7 @@
 """Nodes of a model that a target does not take are written in another form, and nothing else is."""
 
+from functools import partial
+
 import numpy as np
 import onnx
 import onnx.parser
@@ -9,9 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import onnx_scatterx
+from onnx_scatterx.engine.budget import of_command
 from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.engine.passes.step import Kind, Pass
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.fitting.write_other_forms import write_other_forms
 from onnx_scatterx.passes import WriteOtherForms
 from onnx_scatterx.pipeline import order as pipeline
 from onnx_scatterx.targets.catalogue import target_of
@@ -60,6 +65,20 @@ def test_indices_that_were_written_in_range_are_not_counted_from_the_start(
         x, u = (rng.choice(np.array([np.nan, -np.inf, -1, 2, 3], "f"), n) for n in (size, 5))
         feeds.append({"x": x, "u": u, "i": rng.integers(-size, size, (5, 1))})
     assert_same(model, result.model, feeds)
+
+
+def test_forms_that_were_written_before_a_limit_are_reported() -> None:
+    """The passes behind look for the nodes again: those that were replaced are in no graph."""
+    settings, found = Settings.of(target="standard, avoid = ['Not', 'Pad', 'Slice']"), set[int]()
+    for steps in range(0, 400, 10):
+        job = Job(ir.from_proto(parse(WHOLE)), settings)
+        with of_command(partial(float, steps)):
+            before = [*job.held.nodes]
+            modified = write_other_forms(job)
+        gone = sum(node.graph is None for node in before)
+        assert modified == bool(gone)
+        found.add(gone)
+    assert found >= {0, 1, 5}
 
 
 @examples(40)

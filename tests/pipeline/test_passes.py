@@ -116,6 +116,13 @@ def test_what_the_pass_cannot_be_asked() -> None:
         RemoveScatters(rules=["glue"])
 
 
+@pytest.mark.parametrize("given", ["m.onnx", parse(ROW)])
+def test_a_pass_takes_models_of_onnx_ir_alone(given: object) -> None:
+    told = f"a pass takes an onnx_ir.Model, and this is a {type(given).__name__}: "
+    with pytest.raises(TypeError, match=told):
+        RemoveScatters()(given)  # type: ignore[arg-type]
+
+
 def test_distrusted_dims() -> None:
     text = """g (float[N] x, float[N] u) => (float[N] z) {
         k = Constant <value_int = 1> ()  zero = Constant <value_int = 0> ()

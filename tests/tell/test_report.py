@@ -50,7 +50,7 @@ def test_counts() -> None:
 
 
 def test_the_headline_says_what_scatterx_needs() -> None:
-    needs = "ScatterX needs functions or the library"
+    needs = "ScatterX is for ONNX Runtime"
     other = "`--target standard` for other runtimes"
     assert REPORT.headline() == REPORT.summary()
     native = replace(KEPT, action=Action.NATIVE)
@@ -60,7 +60,7 @@ def test_the_headline_says_what_scatterx_needs() -> None:
     assert report.summary() == told.partition(";")[0]
     assert " ".join(str(report).split("┏")[0].split()) == told
     assert report.summary().replace("->", "→") in report.to_html()
-    assert "the library: <code>--target standard</code> for other runtimes" in report.to_html()
+    assert "ONNX Runtime: <code>--target standard</code> for other runtimes" in report.to_html()
     planned = replace(report, planned=True)
     told = f"1 of 3 scatters can be removed, 2 can be written as ScatterX, 9 -> 5 nodes; {needs}"
     assert planned.headline() == f"{told}: {other}"

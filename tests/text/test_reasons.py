@@ -125,11 +125,20 @@ def test_too_many_dims_for_the_target() -> None:
     assert scatter.reason is Reason.RANK
 
 
-def test_too_large() -> None:
-    model = parse(nd("400,2", "int64[300,1] i,", "300,2"))
+@pytest.mark.parametrize(
+    ("size", "assumed", "told"),
+    [
+        ("300", [], "120000 elements, the target allows 1000"),
+        ("N", [], "400*N + 400 elements without a known bound, the target allows 1000"),
+        ("N", ["N <= 9"], "400*N + 400 elements, at most 4000, the target allows 1000"),
+    ],
+)
+def test_too_large(size: str, assumed: list[str], told: str) -> None:
+    model = parse(nd("400,2", f"int64[{size},1] i,", f"{size},2"))
     target = Target("small", dense_limit=1000, avoid=frozenset({"TopK"}))
-    (scatter,) = inspect(model, target=target).scatters
+    (scatter,) = inspect(model, target=target, assume=assumed).scatters
     assert scatter.reason is Reason.TOO_LARGE
+    assert str(scatter.refusal) == f"{Reason.TOO_LARGE.value} ({told})"
 
 
 def test_too_much_work() -> None:

@@ -91,7 +91,7 @@ def optimize(
     on_pass: Watch | None = None,
     **options: Unpack[Options],
 ) -> Result[onnx.ModelProto] | Result[ir.Model]:
-    """Remove the scatter nodes of a model that can be proven to be slices.
+    """Remove the scatters of a model, if other nodes are proven to write the same.
 
     Args:
         model: a path, a ModelProto, an ``onnx_ir.Model``, or an object with one of these as its

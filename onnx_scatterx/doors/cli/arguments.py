@@ -241,7 +241,8 @@ def read_target(args: argparse.Namespace) -> None:
 
     args.target = target = target_of(args.target)
     if "strict" in args and not target.has_profile:
-        reject_unused(args, f"for target {target.name}, which takes all operators", "strict")
+        why = f"for target {target.name}, which takes all operators: name a chip by --target"
+        reject_unused(args, why, "strict")
     if "strict" in args:
         if not args.strict:
             reject_unused(args, "without --strict", "allow")

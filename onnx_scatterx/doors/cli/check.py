@@ -31,7 +31,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add(
         command,
         "--with A,B",
-        "consumers that are installed, such as opencv, or an adapter of yours (.py)",
+        "compilers that are installed, such as opencv, or an adapter of yours (.py)",
         listed_names,
         dest="consumers",
         required=True,
@@ -40,7 +40,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add(
         command,
         "--timeout SECONDS",
-        "time limit for each run of a consumer (default: 300)",
+        "time limit for each run of a compiler (default: 300)",
         above_zero,
     )
     inputs = command.add_argument_group("inputs")
@@ -55,7 +55,7 @@ def add_check_with(command: Arguments) -> None:
     add(
         command,
         "--check-with A,B",
-        "run the result with these consumers, as check does; exit with 1 if one refuses it",
+        "run the result with these compilers, as check does; exit with 1 if one refuses it",
         listed_names,
     )
     add_python(command)
@@ -66,7 +66,7 @@ def add_python(command: Arguments) -> None:
     add(
         command,
         "--python [NAME=]PATH",
-        "the Python that has the consumers, or the named one (this Python)",
+        "the Python in which the compilers are installed, or the named one (default: this Python)",
         action="append",
         default=[],
     )

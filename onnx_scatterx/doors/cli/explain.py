@@ -25,8 +25,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_model(command, "an ONNX model, or - for stdin")
     command.add_argument("node", metavar="NODE", nargs="?", help="one scatter or gather")
     add_options(command.add_argument_group("what may be written"))
-    add(command, "--theory", "add the equation and the verdict")
-    add(command, "--moves", "add the strided copies that do it")
+    add(command, "--theory", "add the equation of the scatter, and whether slices can do its work")
+    add(command, "--moves", "add the strided copies that do its work")
     add(command, "--where", "add the files of the rules, or the line of code that refused")
     add_json(command)
 

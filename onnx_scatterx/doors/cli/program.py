@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -256,8 +257,10 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the error and end with status 2."""
-        if message == "the following arguments are required: -o/--output":
-            message = "give -o OUT to write the model, or use inspect to look at it"
+        _, is_required, missing = message.partition("the following arguments are required: ")
+        if is_required and missing.startswith("-"):
+            (example,) = (action.example for action in self._actions if isinstance(action, Help))
+            message = f"{missing.partition('/')[0]} is missing; for example: {example}"
         message = message.replace("ignored explicit argument", "it takes no value")
         if message.startswith("argument --strict: it takes no value"):
             *_, value = message.rpartition(" ")
@@ -283,6 +286,8 @@ class Parser(argparse.ArgumentParser):
             self.error(f"{flag} is an option of {', '.join(others)}, not of {own}")
         known = [name for name in self._option_string_actions if name.startswith("--")]
         near = did_you_mean(flag, known)
+        if "--fix" in known and re.fullmatch(r"[^-].*=\d+", unknown[0]):
+            near = "; write --fix before each size"
         self.error(f"unrecognized arguments: {' '.join(unknown)}{near}")
 
 

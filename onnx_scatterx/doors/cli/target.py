@@ -89,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         show_text(as_json({"file": str(path), "next": shlex.join(command), "not_stated": left}))
     else:
-        show(f"{path} is written: complete it by what the vendor says")
+        show(f"{path} is written: complete it from the vendor's documents")
         if lacks_constant(args.operators, like):
             show("Constant is added, as models store numbers by it; remove it if it is not taken")
         show("next:")

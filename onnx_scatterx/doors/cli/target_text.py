@@ -32,8 +32,8 @@ def described(target: Target, width: int = 100) -> str:
       operators     all standard operators
       sizes         numbers or symbols
       dense forms   small ones only, as their work is data times indices; dense = true allows more
-      chosen rows   a function of them that multiplies matrices is done for them only
-      the rest      kept scatters are not changed
+      chosen rows   a function of them that multiplies matrices is computed for them only
+      kept          scatters are not changed
     """
     head = f"{target.name}: {target.description}" if target.description else target.name
     lines = [head]
@@ -82,7 +82,7 @@ def _rows(target: Target) -> Iterator[tuple[str, str]]:
     yield "dense forms", _dense(target)
     yield "chosen rows", _chosen_rows(target)
     kept = "become ScatterX" if target.has_scatterx else "are not changed"
-    yield "the rest", f"kept scatters {kept}"
+    yield "kept", f"scatters {kept}"
 
 
 def _operators(target: Target) -> str:
@@ -140,11 +140,13 @@ def _limits(limits: OperatorLimits) -> Iterable[str]:
 
 def _chosen_rows(target: Target) -> str:
     if target.allows_work(math.inf):
-        return "a function of them is done for all rows"
+        return "a function of them is computed for all rows"
     if not target.allows_work(1):
-        return "a function of them that multiplies matrices is done for them only"
+        return "a function of them that multiplies matrices is computed for them only"
     limit = WORK_LIMIT if target.work_limit is None else target.work_limit
-    return f"a function of them is done for all rows, of at most {limit:g} times as many"
+    return (
+        f"a function of them is computed for all rows, if this is at most {limit:g} times the work"
+    )
 
 
 def _slow(slow: bool | SlowUse) -> Iterable[str]:

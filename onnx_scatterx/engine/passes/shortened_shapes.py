@@ -45,8 +45,8 @@ def shorten_shapes(job: Job, task: GraphContext, is_wanted: Callable[[ir.Node], 
     try:
         # Written shapes may leave others that now cost more than they need.
         while (made := _shortened(task, is_wanted)) is not None:
-            job.analyses.note(made)
             modified = True
+            job.analyses.note(made)
     except LimitError:
         pass
     return modified

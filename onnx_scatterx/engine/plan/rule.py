@@ -77,7 +77,7 @@ class Region(NamedTuple):
 
 
 class MultiplyAdds(NamedTuple):
-    """The multiply-adds of a function that was done for chosen rows, and is done for all rows."""
+    """The multiply-adds of a function of chosen rows that is computed for all rows."""
 
     each: Term  # for each chosen row
     total: Term  # for all rows

@@ -81,7 +81,7 @@ def consumer_of(name: str) -> Consumer:
         )
     if name not in known:
         near = did_you_mean(name, known) or f"; there are {', '.join(known)}, and files .py"
-        raise ScatterXError(f"no consumer is called {name!r}{near}")
+        raise ScatterXError(f"no compiler is called {name!r}{near}")
     path = _CONSUMERS / f"{name}.py"
     return Consumer(child.load(str(path)), path)
 

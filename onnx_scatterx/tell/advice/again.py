@@ -28,9 +28,10 @@ class Again:
 
     search: Search
     _told: dict[frozenset[object], str] = field(default_factory=dict)
+    _failing: list[dict[str, int]] = field(default_factory=list)
 
     def told(self, change: Change) -> str:
-        """Return in words whether a change does the same with other numbers; empty: not tried."""
+        """Return in words what a change does with other numbers; empty if none were tried."""
         if change.statements not in self._told:
             self._told[change.statements] = self._trial(change)
         return self._told[change.statements]
@@ -40,9 +41,16 @@ class Again:
         is_cheap = whole.price + REWRITTEN * whole.nodes <= _CHEAP and len(self._told) < _TRIALS
         others = self._others if is_cheap else {}
         numbers = {name: others[name] for name in change.fix if name in others}
+        if (
+            not others
+            and self._failing
+            and is_cheap
+            and self._failing[0].keys() <= change.fix.keys()
+        ):
+            return f"but the model does not run with {' or '.join(map(_told, self._failing))}"
         if not numbers:
             return ""
-        told = " ".join(f"{name}={number}" for name, number in numbers.items())
+        told = _told(numbers)
         is_same = self._does_the_same(change, numbers)
         if is_same is None:
             return ""
@@ -80,7 +88,12 @@ class Again:
             for numbers in _near({name: n for name, n in first.items() if name not in stated}):
                 if runs_at(whole, {**first, **numbers}):
                     return numbers
+                self._failing.append(numbers)
         return {}
+
+
+def _told(numbers: Mapping[str, int]) -> str:
+    return " ".join(f"{name}={number}" for name, number in numbers.items())
 
 
 def _near(first: Mapping[str, int]) -> Iterator[dict[str, int]]:

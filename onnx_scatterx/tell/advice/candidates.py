@@ -94,7 +94,7 @@ def fixed(whole: Whole) -> Change | None:
 
 
 def _chosen_rows(settings: Settings) -> Iterator[Change]:
-    """Yield the changes that let a function of chosen rows be done for all rows."""
+    """Yield the changes that let a function of chosen rows be computed for all rows."""
     last_bits = [] if settings.options["last_bits"] else [Change(last_bits=True)]
     yield from last_bits
     if settings.target.work_limit != float("inf"):

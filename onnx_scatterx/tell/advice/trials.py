@@ -83,9 +83,14 @@ class Trials:
     _runs: int = 0
 
     def beside(self, violations: Sequence[Violation]) -> dict[Key, list[str]]:
-        """Return the nodes that the target refuses, by operator and reason, without ``stuck``."""
+        """Return the nodes that the target refuses, by operator and reason, without ``stuck``.
+
+        Scatters that it runs on its host, or slowly, are among them.
+        """
         kept = {(record.entry.op, record.entry.node) for record in self.stuck}
-        there = (v for v in violations if not v.is_taken and (v.op, v.node) not in kept)
+        there = (
+            v for v in violations if (not v.is_taken or v.is_scatter) and (v.op, v.node) not in kept
+        )
         return by_reason(there)
 
     @cached_property

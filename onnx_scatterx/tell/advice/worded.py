@@ -129,13 +129,20 @@ def _reasons(records: Sequence[NodeRecord], search: Search, *, told: bool) -> tu
 
 
 def about_refused(search: Search, base: Command, again: Again) -> Iterator[Advice]:
-    """Yield advice about other nodes that the target does not take."""
+    """Yield advice about other nodes that the target does not take, and scatters on its host.
+
+    Such a scatter has advice only if a command removes it: the list of violations names the others.
+    """
     commands = _Commands(search, base, again)
-    found = grouped((commands.of(search.ways.get(key, ())), key) for key in search.refused)
-    for ways, keys in found.items():
+    hosted = {(v.op, v.why) for v in search.violations or () if v.is_taken}
+    told_of = ((commands.of(search.ways.get(key, ())), key) for key in search.refused)
+    found = grouped(((ways, bool(ways) and key in hosted), key) for ways, key in told_of)
+    for (ways, on_host), keys in found.items():
         shown = len(keys) if len(keys) <= _REASONS + _FEW else _REASONS
         told = [refused_text(*key, search.refused[key]) for key in keys[:shown]]
         told += [f"and {len(keys) - shown} more reasons"] if len(keys) > shown else []
         nodes = dict.fromkeys(node for key in keys for node in search.refused[key])
+        if on_host:
+            told = [f"with sizes fixed, {why}" if search.base.fix else why for _, why in keys]
         missing = "a compiler that takes this"
-        yield Advice(tuple(nodes), "; ".join(told), missing, ways, is_violation=True)
+        yield Advice(tuple(nodes), "; ".join(told), missing, ways, is_violation=not on_host)

@@ -375,7 +375,7 @@ def test_the_headline_says_what_scatterx_needs(tmp_path: Path) -> None:
     (tmp_path / "in" / "m.onnxtxt").write_text(text)
     with ThreadPoolExecutor() as executor:
         summary = optimize_many(tmp_path / "in", tmp_path / "out", executor=executor)
-    needs = "ScatterX needs functions or the library: `--target standard` for other runtimes"
+    needs = "ScatterX is for ONNX Runtime: `--target standard` for other runtimes"
     told = "0 of 1 scatters removed, 1 written as ScatterX"
     assert f", {told}; {needs} (" in summary.summary()
     assert summary.outcomes[0].done.startswith(f"{told}, ")

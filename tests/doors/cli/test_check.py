@@ -92,14 +92,14 @@ def test_given_inputs(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--with", "opencvv"], "no consumer is called 'opencvv'; did you mean opencv?"),
+        (["--with", "opencvv"], "no compiler is called 'opencvv'; did you mean opencv?"),
         (["--with", "opencv,,"], "argument --with: 'opencv,,' is not like 'A,B'"),
         (["--with", "fake.py", "--python", "tvm=python"], "tvm is not among fake"),
         (["--with", "fake.py", "--python", "no/python"], "no/python: No such file or directory"),
         (["--with", "no.py"], "no.py: no such file"),
         (["--with", "fake.py", "--timeout", "0"], "'0' is not a number above 0"),
         (["--with", "fake.py", "--input", "x=x.npy", "--samples", "2"], "--samples has no effect"),
-        ([], "the following arguments are required: --with"),
+        ([], "--with is missing; for example: onnx-scatterx check model.onnx --with"),
     ],
 )
 def test_mistakes(

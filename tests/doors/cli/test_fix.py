@@ -118,6 +118,11 @@ ERRORS = {
     "--fix 'image:1,x'": "argument --fix: 'image:1,x' is not like",
     "--fix batch=-1": "argument --fix: 'batch=-1' is not like",
     "--fix batch=1 --fix batch=2": "--fix gives 'batch' two sizes: 1 and 2",
+    "--fix batch=1,height=8": (
+        "argument --fix: 'batch=1,height=8' is not like 'batch=4' or 'x:1,3,224,224'; "
+        "write --fix before each size"
+    ),
+    "--fix batch=1 height=8": "unrecognized arguments: height=8; write --fix before each size",
     "--fix bath=1": "the model has no size 'bath'; did you mean 'batch'?",
     "--fix imag:1,3,6,8": "the model has no input 'imag'; did you mean 'image'?",
     "--fix image:1,4,6,8": "the dim 1 of the input 'image' is 3: --fix image:1,4,6,8 contradicts",

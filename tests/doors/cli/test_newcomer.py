@@ -126,6 +126,7 @@ def test_vendors_have_targets() -> None:
     for name, target in VENDORS.items():
         assert target_of(name).name == target
         assert target_of(name.title()).name == target
+    assert target_of("jetson").name == "tensorrt"
     with pytest.raises(ScatterXError, match="'rnkk'; did you mean rknn"):
         target_of("rnkk")
     assert target_of('Qualcomm, add = ["NonZero"]').has("NonZero")

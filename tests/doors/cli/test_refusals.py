@@ -155,7 +155,10 @@ def test_no_report_without_its_model(
     ("arguments", "because"),
     [
         (["train", YOLOX], "no command is called 'train'; there is optimize"),
-        (["optimize", YOLOX], "give -o OUT to write the model, or use inspect"),
+        (
+            ["optimize", YOLOX],
+            "-o is missing; for example: onnx-scatterx optimize model.onnx -o new.onnx",
+        ),
         (["optimize", YOLOX, "-o", "o.onnx", "--target", "npu"], "no target is called 'npu'"),
         (["optimize", YOLOX, "-o", "o.onnx", "--rules", "x"], "no rule is called 'x'; there are v"),
         (["verify", YOLOX, YOLOX, "--samples", "0"], "'0' is not a whole number"),

@@ -180,7 +180,7 @@ def bad(tmp_path: Path) -> dict[str, str]:
         "x=empty.npy": "cannot be read: ",
         "x=cut.npy": "cannot be read: ",
         "cut.npz": "cannot be read: ",
-        "x=gone.npy": "gone.npy: cannot be read: No such file or directory",
+        "x=gone.npy": "gone.npy: no such file",
         "none": "none: has no .npy that is named after an input",
         "w=x.npy": "the model has no input 'w'; it has x, i, y",
         "x=x.npy": "the model needs more inputs: i (tensor(int64) ['N', 1]), y",

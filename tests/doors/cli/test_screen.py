@@ -126,7 +126,7 @@ def test_what_standard_would_remove_is_said(
         assert main(command) == 0
         lines = capsys.readouterr().out.splitlines()
         count = f"0 of 4 scatters {may}removed, 4 {may}written as ScatterX, 8 -> 8 nodes"
-        assert f"{count}; ScatterX needs functions or the library" in lines
+        assert f"{count}; ScatterX is for ONNX Runtime" in lines
         assert line in lines
         assert main([*command, "--no-advice"]) == 0
         assert line not in capsys.readouterr().out

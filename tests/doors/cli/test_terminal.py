@@ -102,7 +102,7 @@ def test_a_legend_explains_the_words(
     assert "unknown" not in text
     assert main(["inspect", BOX]) == 0
     text = " ".join(ESCAPES.sub("", capsys.readouterr().out).split())
-    assert "[ ]: axes as before the Transpose in front of the node" in text
+    assert "[ ]: the axes are those before the Transpose in front of the node" in text
 
 
 def test_what_does_not_fit_a_line_is_indented(

@@ -14,7 +14,10 @@ IDLE = [
     ("optimize KV -o o.onnx --strict-zeros", "--strict-zeros has no effect without --verify"),
     ("optimize KV -o o.onnx --timeout 2", "--timeout has no effect on one model"),
     ("optimize KV -o o.onnx --strict", "--strict has no effect for target scatterx"),
-    ("inspect KV --strict", "--strict has no effect for target scatterx, which takes all"),
+    (
+        "inspect KV --strict",
+        "--strict has no effect for target scatterx, which takes all operators: name",
+    ),
     ("optimize MODELS -o o --strict", "--strict has no effect for target scatterx"),
     ("optimize KV -o o.onnx --size-hint a=1", "--size-hint has no effect for target scatterx"),
     ("optimize MODELS -o o --size-hint a=1", "--size-hint has no effect for target"),

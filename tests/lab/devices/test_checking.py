@@ -321,10 +321,10 @@ def test_inputs_that_files_cannot_hold(tmp_path: Path) -> None:
 def test_names() -> None:
     assert [consumer_of(name).name for name in consumer_names()] == consumer_names()
     with pytest.raises(
-        ScatterXError, match=r"no consumer is called 'opencvv'; did you mean opencv"
+        ScatterXError, match=r"no compiler is called 'opencvv'; did you mean opencv"
     ):
         consumer_of("opencvv")
-    with pytest.raises(ScatterXError, match=r"no consumer is called 'zzz'; there are "):
+    with pytest.raises(ScatterXError, match=r"no compiler is called 'zzz'; there are "):
         consumer_of("zzz")
 
 

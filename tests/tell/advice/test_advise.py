@@ -277,6 +277,16 @@ def test_other_numbers_than_the_printed_ones(
     assert way.condition == f"or with numbers of your own: N = axis 0 of u; {told}"
 
 
+def test_other_numbers_with_which_the_model_does_not_run() -> None:
+    """As of TorchScript's `x[m] = 0`, in which a mask is broadcast to a size of the data."""
+    text = "g (float[N] x, float[3, 4] u) => (float[3, 4] y) { y = Add (x, u) }"
+    (found,) = advise(onnx.parser.parse_model(HEAD + text), target="qnn")
+    (way,) = found.ways
+    assert way.command.endswith("--fix N=4")
+    told = "but the model does not run with N=5 or N=8 or N=2"
+    assert way.condition == f"or with numbers of your own: N = axis 0 of x; {told}"
+
+
 def test_a_scatter_that_the_target_takes_is_nothing_to_do() -> None:
     """Its advice says so, and has the command; `explain` prints it, too."""
     model = onnx.parser.parse_model(HEAD + ROWS)

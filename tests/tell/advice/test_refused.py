@@ -132,6 +132,24 @@ def test_the_host_is_no_violation() -> None:
     assert advise(model, target="standard, limits = {Erf = {native = false}}") == ()
 
 
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [("native = false", "runs ScatterND on its host"), ("slow = true", "runs ScatterND slowly")],
+)
+def test_a_scatter_that_only_fixed_sizes_leave_on_the_host_is_removed(
+    change: str, why: str
+) -> None:
+    """A symbolic batch may be 0, then no updates collide: at numbers, two of them do."""
+    text = """g (float[8, batch] x, float[3, batch] u) => (float[8, batch] y)
+        <int64[3, 1] i = {2, 5, 2}> { y = ScatterND (x, i, u) }"""
+    target = f"standard, static_only = true, limits.ScatterND.{change}"
+    (found,) = advise(model_of(text), target=target)
+    assert found.lines()[0] == f"y is kept: with sizes fixed, standard {why}"
+    assert found.ways[0].command.endswith(" --fix batch=1 --deterministic")
+    report = inspect(model_of(text), target=target, fix={"batch": 1}, deterministic=True)
+    assert report.violations == ()
+
+
 def test_sizes_are_one_line_and_come_first() -> None:
     """Of the nodes that the target refuses only those are named that it refuses at numbers."""
     text = """g (float[N, 4] x, float[M] m) => (float[N, 4] y, int64[1, L] z) <float zero = {0}> {
