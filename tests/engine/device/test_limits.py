@@ -210,6 +210,24 @@ def test_an_input_of_some_axes(kind: str, axes: str, keeps: int, taken: bool) ->
 
 
 @pytest.mark.parametrize(
+    ("opset", "node", "taken"),
+    [
+        (17, "ReduceL1 <axes = [0, 2]> (x)", True),
+        (17, "ReduceL1 <axes = [0, 1, 2]> (x)", False),
+        (17, "ReduceL1 (x)", False),
+        (20, "ReduceL1 (Gelu (x), [1])", False),
+        (17, "ReduceL2 <axes = [0, 1, 2]> (x)", True),  # written as a root of squares
+        (20, "ReduceL2 (Gelu (x), [1])", True),
+    ],
+)
+def test_norms_for_tflite(opset: int, node: str, taken: bool) -> None:
+    model = parse(f"g (float[2, 3, 4, 5] x) => (float[A, B, C, D] y) {{ y = {node} }}", opset=opset)
+    result = onnx_scatterx.optimize(model, target="tflite")
+    assert (not result.report.violations) == taken
+    assert_same(model, result.model, [{"x": sample("float32", 2, 3, 4, 5)}])
+
+
+@pytest.mark.parametrize(
     ("end", "taken"),
     [
         ("e = Shape <start = 0, end = 1> (x)", True),
