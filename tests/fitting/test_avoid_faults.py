@@ -365,6 +365,46 @@ def test_slices_without_steps(text: str, inputs: list[int]) -> None:
     assert_same(model, made, feeds(model))
 
 
+def loop(steps: int, read: str = "Gather <axis = 1> (x, {i})", part: str = "") -> str:
+    """Return a loop as an exporter writes it, step by step: at each a read, and a quotient."""
+    text, state = "", "z"
+    for t in range(steps):
+        text += (
+            f" g{t} = {read.format(i=f'i{t}')}  s{t} = Add ({state}, g{t})  d{t} = Sigmoid (s{t})"
+        )
+        text += f"  q{t} = Div (s{t}, d{t})  c{t} = Cast <to = 1> (q{t}) "
+        text += part.format(t=t) or f" u{t} = Unsqueeze (c{t}, one)"
+        state = f"s{t}"
+    parts = ", ".join(f"u{t}" for t in range(steps))
+    constants = "".join(f", int64 i{t} = {{{t if t % 3 else t - steps}}}" for t in range(steps))
+    return f"""g (float[2, {steps}, 3] x, float[2, 3] z) => (float[A] y)
+        <int64[1] one = {{1}}, float[2, 1] column = {{2, 3}}{constants}> {{
+            {text} y = Concat <axis = 1> ({parts}) }}"""
+
+
+@pytest.mark.parametrize(
+    ("text", "gathers", "divisions"),
+    [
+        (loop(32), 0, 1),
+        (loop(33), 0, 1),
+        (loop(31), 31, 31),
+        (loop(32, part="u{t} = Unsqueeze (q{t}, one)"), 0, 32),  # a Cast reads it, too
+        (loop(32, part="u{t} = Identity (c{t})"), 0, 1),
+        (loop(32, part="u{t} = Abs (c{t})"), 0, 32),
+        (loop(32, part="r{t} = Mul (q{t}, column)  u{t} = Unsqueeze (r{t}, one)"), 0, 32),
+        (loop(32, "Neg (z)"), 0, 1),
+    ],
+)  # fmt: skip
+def test_an_unrolled_loop(text: str, gathers: int, divisions: int) -> None:
+    """A form is written for 32 nodes and more, if nothing else reads the quotients."""
+    model = parse(text)
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    made = onnx_scatterx.optimize(model, target="mnn").model
+    kinds = [node.op_type for node in made.graph.node]
+    assert (kinds.count("Gather"), kinds.count("Div")) == (gathers, divisions)
+    assert_same(model, made, feeds(model))
+
+
 SCATTERS = "float[9, 4] x, int64[5, 1] i, int64[5, 1] j, float[5, 4] u, float[5, 4] v"
 
 

@@ -16,7 +16,10 @@ from tests.helpers.limited import limited
 from tests.helpers.pair import assert_same
 from tests.helpers.support import f32, nodes, parse, sample
 
-NPU = "standard, onnxruntime = false, avoid = ['ReduceL2', 'Erf', 'Not', 'RandomNormal']"
+NPU = (
+    "standard, onnxruntime = false,"
+    " avoid = ['ReduceL2', 'ReduceSumSquare', 'Erf', 'Not', 'RandomNormal']"
+)
 WEIGHTS = ", ".join(str(n % 7 - 3) for n in range(72))
 WEIGHT_NORM = f"""g (float[2, 6, 8] x, float[1, 6, 8] u) => (float[2, 4, 8] z)
     <int64[1, 1] i = {{1}}, float[4, 6, 3] w = {{{WEIGHTS}}}, float[1, 1, 3] scale = {{1, 2, 3}},

@@ -174,8 +174,9 @@ def _is_by_group(use: Use, wanted: bool) -> bool:
 
 
 def _lacks(use: Use, names: frozenset[str]) -> bool:
+    names -= use.attributes.keys()  # an input was an attribute in older sets
     known = onnx.defs.get_schema(use.op_type).attributes if onnx.defs.has(use.op_type) else {}
-    is_lacked = any(name in known and name not in use.attributes for name in names)
+    is_lacked = any(name in known for name in names)
     return is_lacked or any(_input(use, i) is None for i in _places(use, names))
 
 

@@ -31,6 +31,7 @@ from onnx_scatterx.fitting.faults import (
     sizes,
     sums,
     transposes,
+    unrolled,
 )
 from onnx_scatterx.fitting.faults.candidate import Candidate as Candidate
 from onnx_scatterx.graphs import Inventory, is_operator, made_by
@@ -77,6 +78,8 @@ FORMS: Mapping[str, Form] = {
     "rows_of_products": Form(products.rows_of_products, ("Reshape",), beside=("MatMul",)),
     "merged_with_constants": Form(sums.merged_with_constants, ("Add", "Sub", "Mul", "Div")),
     "slices_without_steps": Form(cuts.slices_without_steps, ("Concat",), beside=("Slice",)),
+    "slices_of_gathers": Form(unrolled.slices_of_gathers, ("Gather",)),
+    "one_division": Form(unrolled.one_division, ("Concat",), beside=("Div",)),
     "expand_for_and": Form(masks.expand_for_and, ("And",)),
     "weight_behind_norm": Form(norms.weight_behind_norm, ("Mul",), fits=norms.reads_norm),
     "scale_as_vector": Form(

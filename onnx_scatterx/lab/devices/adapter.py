@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import subprocess
 import sys
 import tempfile
@@ -82,27 +83,26 @@ class Adapter(Protocol):
 def captured() -> Iterator[Callable[[], str]]:
     """Collect the output to stdout and stderr, also of native code; yield a function to read it.
 
-    Afterwards the text is written to stderr.
+    All of it goes to stderr. In the process of a consumer it does so at once, so that what native
+    code says before it ends the process is not lost; elsewhere, at the end.
 
     >>> with captured() as text:
     ...     _ = os.write(2, b"layer 3 on the CPU")
     ...     print(text().endswith("CPU"), file=sys.__stdout__)
     """
-    with tempfile.TemporaryFile() as file:
+    with contextlib.ExitStack() as stack:
+        file = 2 if _can_be_read(2) else stack.enter_context(tempfile.TemporaryFile()).fileno()
+        _flush()
+        start = os.fstat(file).st_size
 
         def text() -> str:
-            for stream in (sys.stdout, sys.stderr):
-                stream.flush()
-            end = file.seek(0, os.SEEK_END)
-            file.seek(0)
-            output = file.read().decode(errors="replace")
-            file.seek(end)  # the streams write to the same file
-            return output
+            _flush()
+            size = os.fstat(file).st_size
+            return _bytes_of(file, start, size).decode(errors="replace")
 
         saved = [os.dup(number) for number in (1, 2)]
-        text()
         for number in (1, 2):
-            os.dup2(file.fileno(), number)
+            os.dup2(file, number)
         try:
             yield text
         finally:
@@ -110,7 +110,29 @@ def captured() -> Iterator[Callable[[], str]]:
             for number, old in zip((1, 2), saved, strict=True):
                 os.dup2(old, number)
                 os.close(old)
-            os.write(2, output.encode())
+            if file != 2:
+                os.write(2, output.encode())
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+
+
+def _can_be_read(file: int) -> bool:
+    """Return whether a descriptor is that of a file which may be read at any place."""
+    try:
+        return stat.S_ISREG(os.fstat(file).st_mode) and os.pread(file, 0, 0) == b""
+    except (OSError, AttributeError):  # Windows has no pread
+        return False
+
+
+def _bytes_of(file: int, start: int, end: int) -> bytes:
+    """Return the bytes of a file between two places; the place at which it is written stays."""
+    if hasattr(os, "pread"):
+        return os.pread(file, end - start, start)
+    os.lseek(file, start, os.SEEK_SET)
+    return os.read(file, end - start)  # and so the place is the end
 
 
 def run_program(

@@ -1,6 +1,7 @@
 """Where in a model a refusal comes from: the node that it names, or the smallest part refused too.
 
-The cause follows from the operators found: ``causes.py`` has the table.
+A refusal that names the operator set of the model is about no part. Else, the cause follows from
+the operators found: ``causes.py`` has the table.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import onnx_ir as ir
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files import load
 from onnx_scatterx.graphs import all_nodes
-from onnx_scatterx.lab.devices.causes import Cause, Used, cause_of, finds, used_by
+from onnx_scatterx.lab.devices.causes import Cause, Used, cause_of, finds, names_set, used_by
 from onnx_scatterx.lab.devices.consumer import Consumer, ConsumerProcess
 from onnx_scatterx.lab.devices.parts import Part, Parts, smallest, typed
 from onnx_scatterx.operators import OPERATORS, Kinds
@@ -53,6 +54,8 @@ def attributed(
     named = _used(refusal, model, written)
     if named:
         return cause_of(named, target), ()
+    if names_set(refusal.message, _operator_set(model)):  # no part has another one
+        return "set", ()
 
     def fails(part: Part) -> bool:
         answer = process.run(part.file, part.feeds)
@@ -68,6 +71,11 @@ def attributed(
         return cause_of([], target), ()
     used = used_by(part.nodes, written)
     return cause_of(used, target, part.inputs), tuple(dict.fromkeys(one.op_type for one in used))
+
+
+def _operator_set(model: Path) -> int:
+    imports = onnx.load(model, load_external_data=False).opset_import
+    return next((used.version for used in imports if used.domain in ("", "ai.onnx")), 1)
 
 
 def _profile(consumer: Consumer) -> Target:

@@ -2,6 +2,7 @@
 
 | cause | the part |
 |---|---|
+| set | any: the words of the refusal name the operator set of the model |
 | input | reads an input of the model of a type or rank that the profile of the consumer refuses |
 | scatter | has a scatter, a ScatterX, or a node that the optimizer wrote |
 | arrangement | only arranges elements: by movement, masks, index arithmetic and reading |
@@ -15,6 +16,7 @@ still refuses. If there is neither, the refusal is not attributed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterable
 from functools import cache
 from typing import Literal, NamedTuple
@@ -26,9 +28,10 @@ from onnx_scatterx.graphs import is_scatterx_domain
 from onnx_scatterx.operators import OPERATORS, SCATTERS, Kinds
 from onnx_scatterx.targets import SCATTERX, Target
 
-Cause = Literal["input", "scatter", "arrangement", "operator", "fault", "not attributed"]
+Cause = Literal["set", "input", "scatter", "arrangement", "operator", "fault", "not attributed"]
 
 WORDS: dict[Cause, str] = {
+    "set": "the operator set of the file; write an older one by `optimize --opset`, or export one",
     "input": "an input of a type that the compiler lacks; export a mask as numbers, such as floats",
     "scatter": "a scatter, or what was written for one",
     "arrangement": "movement, masks, index arithmetic or reading",
@@ -107,6 +110,18 @@ def _named(node: ir.Node) -> str:
 
 def _is_of_places(value: ir.Value) -> bool:
     return value.dtype is not None and (value.dtype.is_integer() or value.dtype.name == "BOOL")
+
+
+def names_set(message: str, version: int) -> bool:
+    """Return whether a refusal names an operator set as one that it lacks, and this is its version.
+
+    >>> names_set("Unsupport onnx opset 20, need = 19!", 20)
+    True
+    >>> names_set("opset 20: no kernel for Einsum", 21), names_set("offset 20 is wrong", 20)
+    (False, False)
+    """
+    words = re.search(r"(?i)(?<![a-z])(op[ _-]?set|operator[ _-]set)", message)
+    return words is not None and str(version) in re.findall(r"\d+", message)
 
 
 def cause_of(used: Iterable[Used], target: Target, inputs: Iterable[ir.Value] = ()) -> Cause:

@@ -161,12 +161,12 @@ def test_axes_as_an_attribute(more: str, version: int, tmp_path: Path) -> None:
     """The model is lowered to a set in which they are one, if all nodes can be."""
     text = f"""<ir_version: 9, opset_import: ["" : 20]>
         g (float[4, 2] x) => (float[4] y) {{
-            {more} y = ReduceL2 <keepdims = 0> (x, [-1]) }}"""
-    path = written(tmp_path / "npu.toml", 'name = "npu"\n[limits.ReduceL2]\naxes_input = false')
+            {more} y = ReduceL1 <keepdims = 0> (x, [-1]) }}"""
+    path = written(tmp_path / "npu.toml", 'name = "npu"\n[limits.ReduceL1]\naxes_input = false')
     proto = parse(text)
     result = onnx_scatterx.optimize(proto, target=path)
     assert result.model.opset_import[0].version == version
-    why = ["npu takes no ReduceL2 with axes as an input"]
+    why = ["npu takes no ReduceL1 with axes as an input"]
     assert [v.why for v in result.report.violations] == ([] if version == 17 else why)
     assert_same(proto, result.model, [{"x": sample("float32", 4, 2)}])
 
@@ -185,10 +185,10 @@ def test_axes_as_an_attribute(more: str, version: int, tmp_path: Path) -> None:
 )
 def test_an_input_of_all_axes(shape: str, axes: str, taken: bool) -> None:
     text = f"""<ir_version: 9, opset_import: ["" : 20]> g (float[{shape}] x) => (float[] y) {{
-            z = Gelu (x) y = ReduceL2 (z, [{axes}]) }}"""
-    target = "standard, limits.ReduceL2.axes_input = 'all'"
+            z = Gelu (x) y = ReduceL1 (z, [{axes}]) }}"""
+    target = "standard, limits.ReduceL1.axes_input = 'all'"
     found = onnx_scatterx.inspect(parse(text), target=target).violations
-    why = ["standard takes no ReduceL2 with axes as an input that are not all"]
+    why = ["standard takes no ReduceL1 with axes as an input that are not all"]
     assert [v.why for v in found] == ([] if taken else why)
 
 
@@ -203,10 +203,28 @@ def test_an_input_of_all_axes(shape: str, axes: str, taken: bool) -> None:
 )
 def test_an_input_of_some_axes(kind: str, axes: str, keeps: int, taken: bool) -> None:
     text = f"""<ir_version: 9, opset_import: ["" : 20]> g (float[1, 3] x) => (float[A] y) {{
-            z = Gelu (x) y = ReduceL2 <keepdims = {keeps}> (z, [{axes}]) }}"""
-    target = f"standard, avoid = ['Reshape'], limits.ReduceL2.axes_input = '{kind}'"
+            z = Gelu (x) y = ReduceL1 <keepdims = {keeps}> (z, [{axes}]) }}"""
+    target = f"standard, avoid = ['Reshape'], limits.ReduceL1.axes_input = '{kind}'"
     found = onnx_scatterx.inspect(parse(text), target=target).violations
     assert (not found) == taken
+
+
+@pytest.mark.parametrize(
+    ("opset", "node", "taken"),
+    [
+        (17, "ReduceL1 <axes = [0, 2]> (x)", True),
+        (17, "ReduceL1 <axes = [0, 1, 2]> (x)", False),
+        (17, "ReduceL1 (x)", False),
+        (20, "ReduceL1 (Gelu (x), [1])", False),
+        (17, "ReduceL2 <axes = [0, 1, 2]> (x)", True),  # written as a root of squares
+        (20, "ReduceL2 (Gelu (x), [1])", True),
+    ],
+)
+def test_norms_for_tflite(opset: int, node: str, taken: bool) -> None:
+    model = parse(f"g (float[2, 3, 4, 5] x) => (float[A, B, C, D] y) {{ y = {node} }}", opset=opset)
+    result = onnx_scatterx.optimize(model, target="tflite")
+    assert (not result.report.violations) == taken
+    assert_same(model, result.model, [{"x": sample("float32", 2, 3, 4, 5)}])
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,31 @@ def test_an_axis_of_one_element_beside_another(op: str, seed: int) -> None:
     assert_same(model, result.model, [{"x": x}, {"x": odd}])
 
 
+@pytest.mark.parametrize("seed", range(16))
+def test_a_norm_as_a_root_of_squares(seed: int) -> None:
+    """The bits are the same for any sizes, so no option is needed."""
+    rng = np.random.default_rng(seed)
+    shape = [int(n) for n in rng.choice([0, 1, 2, 7, 33, 256], int(rng.integers(1, 5)))]
+    rank, keeps = len(shape), int(rng.integers(2))
+    axes = [int(a) - rank * int(rng.integers(2)) for a in rng.permutation(rank)[: 1 + seed % rank]]
+    model = model_of("ReduceL2", shape, axes, f"keepdims = {keeps}")
+    target = "standard, limits.ReduceL2.axes_input = false"
+    result = onnx_scatterx.optimize(model, target=target)
+    assert operators(result.model) == {"ReduceSumSquare", "Sqrt"}
+    assert not result.report.violations
+    x = (rng.standard_normal(shape) * 10 ** rng.uniform(-20, 20)).astype(np.float32)
+    odd = x.copy()
+    odd.ravel()[: x.size // 2] = rng.choice([np.nan, np.inf, -0.0, 1e-45])
+    assert_same(model, result.model, [{"x": x}, {"x": odd}])
+
+
+def test_a_norm_of_no_axis_is_no_root() -> None:
+    """It gives what it reads, with its sign."""
+    model = model_of("ReduceL2", [2, 3], [], "noop_with_empty_axes = 1")
+    target = "standard, limits.ReduceL2.axes_input = false"
+    assert operators(onnx_scatterx.optimize(model, target=target).model) == {"ReduceL2"}
+
+
 @pytest.mark.parametrize("op", ["ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceSumSquare"])
 def test_norms_as_sums(op: str) -> None:
     """Last bits differ, so the option is needed, and the report names the node."""

@@ -106,6 +106,28 @@ def test_the_cause(refused: str, cause: str, part: tuple[str, ...], tmp_path: Pa
     assert ("(a part of " in str(found)) == bool(part)
 
 
+@pytest.mark.parametrize(
+    ("words", "cause"),
+    [
+        ("Unsupport onnx opset 18, need = 17!", "set"),
+        ("opset 17 is taken, and another operator set than 18 as well", "set"),
+        ("opset 17: internal error", "not attributed"),
+        ("unsupported Tanh of opset 18", "fault"),
+    ],
+)
+def test_a_refusal_that_names_the_operator_set(words: str, cause: str, tmp_path: Path) -> None:
+    """No part of the model is tried: each has the same set."""
+    log = tmp_path / "asked"
+    refuses = f"""
+        with open({str(log)!r}, "a") as file:
+            file.write("asked ")
+        raise ValueError({words!r})"""
+    found = check(parse(CHAIN), fake(tmp_path, refuses))
+    assert (found.verdict, found.cause) == ("refused", cause)
+    assert (log.read_text() == "asked ") == (cause != "not attributed")
+    assert ("--opset" in str(found)) == (cause == "set")
+
+
 @pytest.mark.slow
 def test_an_input_of_a_type_that_the_compiler_lacks(tmp_path: Path) -> None:
     """It is behind the halving, which names nodes that only arrange the mask."""

@@ -162,8 +162,11 @@ FORMS: dict[str, Forms] = {
         ),
     ),
     **dict.fromkeys(
-        ("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceSumSquare"),
+        ("ReduceL1", "ReduceLogSum", "ReduceSumSquare"),
         _forms(2, attributes=_REDUCES, last=[sums.of_two_axes, sums.by_sum]),
+    ),
+    "ReduceL2": _forms(
+        2, attributes=_REDUCES, last=[sums.of_two_axes, sums.by_squares, sums.by_sum]
     ),
     "ReduceLogSumExp": _forms(2, attributes=_REDUCES, last=[sums.of_two_axes]),
     "ReduceMean": _forms(2, attributes=_REDUCES, last=[sums.by_einsum, sums.of_two_axes]),
