@@ -11,6 +11,10 @@ nothing depends on that shape. A node that is written behind such a node might n
 Shape inference takes the unknown size for -1, and refuses -1 beside a 0. The original loads, if
 what makes ``x`` empty is known only at run time, too. A constant in place of ``x`` is known sooner.
 
+    y = NonZero(x)                             x: float, one number
+
+ONNX Runtime lists the position of one number in one row. Shape inference gives it no row.
+
     y = ReduceSum <keepdims = 2> (x)
 
 If a flag is neither 0 nor 1, shape inference and ONNX Runtime's kernels may read it differently.
@@ -62,7 +66,15 @@ def _slice_is_misread(node: ir.Node, scope: Scope) -> bool:
     return bool((np.isin(ends, _ENDS) & (steps < 0)).any())
 
 
-_MISREAD = {"Reshape": _reshape_is_misread, "Slice": _slice_is_misread}
+def _positions_are_misread(node: ir.Node, scope: Scope) -> bool:
+    return bool(node.inputs) and scope.of(node.inputs[0]).rank == 0
+
+
+_MISREAD = {
+    "NonZero": _positions_are_misread,
+    "Reshape": _reshape_is_misread,
+    "Slice": _slice_is_misread,
+}
 
 
 def _numbers(node: ir.Node, index: int, scope: Scope) -> np.ndarray | None:
