@@ -23,7 +23,7 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 from onnx_scatterx.errors import ModelError, about_file, one_line
 from onnx_scatterx.files.data import DATA_FIELDS, check_tensors
 from onnx_scatterx.files.mapped import MOST_BYTES, message_in
-from onnx_scatterx.files.reading import open_sized
+from onnx_scatterx.files.reading import open_sized, read_sized
 
 MOST_LEVELS = 100
 
@@ -135,7 +135,7 @@ def parsed_file(path: Path, what: str, form: str) -> onnx.ModelProto:
     with open_sized(path, MOST_BYTES) as (stream, size):
         if form == "protobuf" and size > _MAPPED:
             return message_in(stream, whole)
-        return whole(stream.read(MOST_BYTES))
+        return whole(read_sized(stream, size, MOST_BYTES))
 
 
 _CONTENT = "the numbers"
