@@ -17,3 +17,14 @@ def test_positions_of_one_number_have_one_row(shape: str) -> None:
     assert_same(model, result.model, [{"x": np.array([n])} for n in (0, 3)])
     written = {node.op_type for node in result.model.graph.node}
     assert ("Gather" in written) is (shape == "")
+
+
+@pytest.mark.parametrize("target", ["tflite", "qnn", "mnn"])
+def test_a_size_of_nothing_stays_computed(target: str) -> None:
+    """Shape inference takes n for -1, and refuses it beside a 0 that is known."""
+    model = parse("""g (float[0, K] x, int64 n) => (y) {
+        size = Gather (Shape (x), [0])  sizes = Concat <axis = 0> (size, Reshape (n, [1]))
+        y = Reshape (x, sizes) }""")
+    result = onnx_scatterx.optimize(model, target=target)
+    feeds = [{"x": np.zeros((0, 2), np.float32), "n": np.array(n)} for n in (0, 3)]
+    assert_same(model, result.model, feeds)
