@@ -134,8 +134,8 @@ class Assumption:
         multiples = {m * k + n for m, n in known for k in (0, 1, 2, 4) if m}
         return tuple(sorted(n for n in around | multiples if self.allows(n)))
 
-    def witness(self, low: float = -math.inf) -> int | None:
-        """Return the allowed value nearest to 0 that is at least ``low``; None if none is found.
+    def witness(self, low: float = -math.inf, high: float = math.inf) -> int | None:
+        """Return the allowed value nearest to 0 from ``low`` to ``high``; None if none is found.
 
         Bounds that are not numbers are ignored. At most 100 000 numbers are tried on each side of
         0, in steps of the largest modulus m of a promise ``% m == r``.
@@ -145,7 +145,7 @@ class Assumption:
         [4, None, -999999995]
         """
         interval = self.interval()
-        least, most = int(max(interval[0], low, _LEAST)), int(min(interval[1], _MOST))
+        least, most = int(max(interval[0], low, _LEAST)), int(min(interval[1], high, _MOST))
         known = [c for c in self.comparisons if isinstance(c.bound, int)]
         allows = Assumption(tuple(known), self.properties).allows
         steps = [(c.modulus, int(c.bound)) for c in known if c.modulus and c.sign == "=="]

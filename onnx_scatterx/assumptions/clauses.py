@@ -179,10 +179,18 @@ def check_clauses(
             word = min(assumption.properties - {"nonnegative"})
             raise ScatterXError(f"cannot assume {word!r} of {name!r}: it is a size, one number")
         _check_symbols(name, assumption, symbols)
-        if assumption.witness(0 if name in symbols else -math.inf) is None:
+        ends = (0, math.inf) if name in symbols else _ends(values.get(name))
+        if assumption.witness(*ends) is None:
             listed = ", ".join(str(c) for c in assumed if c.name == name)
             raise ScatterXError(f"no number was found that satisfies all of this: {listed}")
     return assumptions
+
+
+def _ends(dtype: ir.DataType | None) -> tuple[float, float]:
+    """Return the least and the greatest number of an element type."""
+    if dtype is None or not dtype.is_integer():
+        return -math.inf, math.inf
+    return int(dtype.min), int(dtype.max)
 
 
 def _check_symbols(name: str, assumption: Assumption, symbols: Collection[str]) -> None:

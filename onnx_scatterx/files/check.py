@@ -133,16 +133,20 @@ def free_names(graph: onnx.GraphProto | onnx.FunctionProto, unsorted: list[str])
 def check_bodies(proto: onnx.ModelProto, what: str) -> None:
     """Raise `ModelError` if a subgraph does not fit its node, or if a reference is wrong.
 
-    A node outside of a function must not refer to an attribute of a function. `onnx.checker` checks
-    neither of the two.
+    A node outside of a function must not refer to an attribute of a function. A Split must not be
+    of far more outputs than it has: ONNX's shape inference makes a list of all. `onnx.checker`
+    checks none of the three.
     """
     stack: list[tuple[Any, bool]] = [(proto.graph, False), *((f, True) for f in proto.functions)]
     while stack:
         graph, in_function = stack.pop()
         for node in graph.node:
+            name = node.name or node.op_type
+            if node.op_type == "Split" and _parts(node) > max(_MOST_PARTS, len(node.output)):
+                why = f"{name} has {len(node.output)} outputs, and num_outputs = {_parts(node)}"
+                raise ModelError(f"{what}: the graph is invalid: {why}")
             if node.domain == "" and not _may_have_bodies(node.op_type) and in_function:
                 continue
-            name = node.name or node.op_type
             for attribute in node.attribute:
                 if attribute.ref_attr_name and (not in_function or attribute.type in HEAVY_GRAPHS):
                     why = (
@@ -155,6 +159,14 @@ def check_bodies(proto: onnx.ModelProto, what: str) -> None:
                     why = f"a subgraph of {name} has {has}"
                     raise ModelError(f"{what}: the graph is invalid: {why}")
                 stack.append((body, in_function))
+
+
+_MOST_PARTS = 1 << 16
+
+
+def _parts(node: onnx.NodeProto) -> int:
+    """Return how many outputs a Split says that it has."""
+    return max((a.i for a in node.attribute if a.name == "num_outputs"), default=0)
 
 
 def _fits(node: onnx.NodeProto, body: onnx.GraphProto) -> bool:

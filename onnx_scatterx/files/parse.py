@@ -24,7 +24,7 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 from onnx_scatterx.errors import ModelError, about_file, one_line
 from onnx_scatterx.files.data import DATA_FIELDS, check_tensors
 from onnx_scatterx.files.mapped import MOST_BYTES, InFile, Read, mapped
-from onnx_scatterx.files.reading import open_sized
+from onnx_scatterx.files.reading import open_sized, read_sized
 
 MOST_LEVELS = 100
 
@@ -144,7 +144,7 @@ def _in_file(path: Path, what: str, form: str) -> Iterator[InFile]:
             with mapped(stream, whole) as found:
                 yield found
         else:
-            yield InFile(whole(stream.read(MOST_BYTES)))
+            yield InFile(whole(read_sized(stream, size, MOST_BYTES)))
 
 
 _CONTENT = "the numbers"

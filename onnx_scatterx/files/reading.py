@@ -54,6 +54,9 @@ def open_regular(path: AnyPath) -> BinaryIO:
     return stream
 
 
+_AT_LEAST = 1 << 20  # bytes that are asked for
+
+
 @contextlib.contextmanager
 def open_sized(path: AnyPath, most: int) -> Iterator[tuple[BinaryIO, int]]:
     """Open a file to read its bytes, and give its size.
@@ -70,8 +73,16 @@ def open_sized(path: AnyPath, most: int) -> Iterator[tuple[BinaryIO, int]]:
 
 def read_regular(path: AnyPath, most: int) -> bytes:
     """Return the bytes of a file; OSError if it is not regular, or has more than ``most`` bytes."""
-    with open_sized(path, most) as (stream, _):
-        return stream.read(most)
+    with open_sized(path, most) as (stream, size):
+        return read_sized(stream, size, most)
+
+
+def read_sized(stream: BinaryIO, size: int, most: int) -> bytes:
+    """Return at most so many bytes: Python reserves memory for as many as a read asks for.
+
+    A file of the system may say that its size is 0.
+    """
+    return stream.read(min(most, max(size, _AT_LEAST)))
 
 
 def read_toml(path: AnyPath, most: int = MOST_TOML) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """How large a model is as a file: exactly what writing it would make."""
 
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.files import size
+from onnx_scatterx.files.parse import parsed_file
 from onnx_scatterx.files.size import file_size
 from tests.helpers.many_scatters import many_scatters
 
@@ -45,3 +47,15 @@ def test_a_model_of_large_weights_is_not_serialized(monkeypatch: pytest.MonkeyPa
     exact = file_size(model)
     monkeypatch.setattr(size, "_LARGE", 1000)
     assert abs(file_size(model) - exact) < 100 * 24
+
+
+def test_a_small_file_is_read_into_little_memory(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    onnx.save(many_scatters(2), path)
+    tracemalloc.start()
+    try:
+        for _ in range(2):
+            parsed_file(path, "m", "protobuf")
+        assert tracemalloc.get_traced_memory()[1] < 1 << 24
+    finally:
+        tracemalloc.stop()

@@ -47,3 +47,25 @@ def test_other_indices_say_nothing(text: str) -> None:
     head = "float[2, 4] x, int64[40] at, int64[9] idx) => (float[K, 4] y)"
     model = parse(f"g ({head} <int64[1] one = {{1}}, int64[1] two = {{2}}> {{ {text} }}")
     inspect(model, assume=["idx: unique"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "promise", "holds"),
+    [
+        ("int64", "idx == 18446744073709551615", False),
+        ("int64", "idx == 9223372036854775807", True),
+        ("uint64", "idx == 18446744073709551615", True),
+        ("uint8", "idx < 0", False),
+        ("uint8", "idx == 256", False),
+        ("int8", "127 < idx", False),
+        ("int8", "126 < idx", True),
+    ],
+)
+def test_numbers_that_the_element_type_lacks(kind: str, promise: str, holds: bool) -> None:
+    model = parse(f"""g (float[2, K] x, {kind}[K] idx, float[K] u) => (float[2, K] y) {{
+        i = Cast <to = 7> (idx)  y = ScatterND (x, Unsqueeze (i, [1]), Expand (u, Shape (x))) }}""")
+    if holds:
+        assert inspect(model, assume=[promise]).scatters
+        return
+    with pytest.raises(ScatterXError, match="no number was found that satisfies all of this"):
+        inspect(model, assume=[promise])

@@ -9,7 +9,12 @@ nothing depends on that shape. A node that is written behind such a node might n
     y = Reshape(x, Concat([0], n))             x: float[0], n known only at run time
 
 Shape inference takes the unknown size for -1, and refuses -1 beside a 0. The original loads, if
-what makes ``x`` empty is known only at run time, too. A constant in place of ``x`` is known sooner.
+what makes ``x`` empty is known only at run time, too. A constant in place of ``x``, or of a size of
+``x``, is known sooner.
+
+    y = NonZero(x)                             x: float, one number
+
+ONNX Runtime lists the position of one number in one row. Shape inference gives it no row.
 
     y = ReduceSum <keepdims = 2> (x)
 
@@ -27,11 +32,8 @@ from onnx_scatterx.engine.analysis.domain.flags import is_meaningless
 _ENDS = (2**31 - 1, 2**63 - 1)
 
 
-def misread_node(knowledge: Knowledge, *, folded: bool = False) -> tuple[ir.Node, str] | None:
-    """Return the first node of a model whose shape is inferred wrongly, and why, if there is one.
-
-    A Reshape counts only if values are to be ``folded``: else its shape is not known sooner.
-    """
+def misread_node(knowledge: Knowledge) -> tuple[ir.Node, str] | None:
+    """Return the first node of a model whose shape is inferred wrongly, and why, if one is."""
     for graph, scope in knowledge.scopes.items():
         for node in graph:
             if node.domain != "":
@@ -39,8 +41,7 @@ def misread_node(knowledge: Knowledge, *, folded: bool = False) -> tuple[ir.Node
             if any(map(is_meaningless, node.attributes.data.values())):
                 return node, "a flag is neither 0 nor 1"
             check = _MISREAD.get(node.op_type)
-            counts = folded or node.op_type != "Reshape"
-            if check is not None and counts and check(node, scope):
+            if check is not None and check(node, scope):
                 return node, "shape inference misreads it"
     return None
 
@@ -62,7 +63,15 @@ def _slice_is_misread(node: ir.Node, scope: Scope) -> bool:
     return bool((np.isin(ends, _ENDS) & (steps < 0)).any())
 
 
-_MISREAD = {"Reshape": _reshape_is_misread, "Slice": _slice_is_misread}
+def _positions_are_misread(node: ir.Node, scope: Scope) -> bool:
+    return bool(node.inputs) and scope.of(node.inputs[0]).rank == 0
+
+
+_MISREAD = {
+    "NonZero": _positions_are_misread,
+    "Reshape": _reshape_is_misread,
+    "Slice": _slice_is_misread,
+}
 
 
 def _numbers(node: ir.Node, index: int, scope: Scope) -> np.ndarray | None:

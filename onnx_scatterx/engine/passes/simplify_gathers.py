@@ -44,6 +44,7 @@ def simplify_gathers(job: Job) -> bool:
             outcome.keep(gathers, obstacle)
             continue
         made = _simplify(context, list(gathers), job.unread, outcome)
+        job.note_change()  # a gather that nothing reads goes without a rule
         job.analyses.note(made or ())
         modified |= made is not None
     return modified

@@ -14,3 +14,10 @@ def test_a_gather_sees_through_the_nodes_that_replaced_a_scatter() -> None:
         "Gather",
         "Unsqueeze",
     ]
+
+
+def test_a_gather_that_nothing_reads_goes_before_another_pass_looks_for_its_range() -> None:
+    model = parse("""g (float[N] x, float[4] table) => (float[N] y) {
+        n = Size (x)  r = Range (0, n, 1)  d = Gather (table, r)  y = Abs (x) }""")
+    result = optimize(model, gathers=True)
+    assert [node.op_type for node in result.model.graph.node] == ["Abs"]

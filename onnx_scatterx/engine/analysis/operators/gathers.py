@@ -158,7 +158,7 @@ def named_axes(call: Call, data: Shape, indices: Shape) -> Shape | None:
     are empty, either, and read whatever is there in memory.)
     """
     first, depth = call.integer("batch_dims", 0), indices[-1].constant
-    if depth is None:
+    if depth is None or first < 0:
         return None
     beside = (*data[:first], *data[first + depth :])
     copies = call.node.op_type == "ScatterND" or all(

@@ -31,12 +31,16 @@ _LITERALS = {
 
 
 def of_attributes(attributes: Mapping[str, ir.Attr]) -> TensorValue | None:
-    """Return the abstract value of a Constant node; its attributes may be references."""
-    if "value" in attributes:
-        return TensorValue.of_tensor(attributes["value"].value)
-    for name, (kind, read) in _LITERALS.items():
-        if name in attributes:
-            return TensorValue.of(np.array(read(attributes[name]), kind))
+    """Return the abstract value of a Constant node; its attributes may be references.
+
+    If it has several values, ONNX Runtime takes the first one.
+    """
+    for name, attribute in attributes.items():
+        if name == "value":
+            return TensorValue.of_tensor(attribute.value)
+        if name in _LITERALS:
+            kind, read = _LITERALS[name]
+            return TensorValue.of(np.array(read(attribute), kind))
     return None
 
 

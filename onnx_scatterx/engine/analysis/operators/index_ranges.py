@@ -56,7 +56,7 @@ def index_ranges(
         return [IndexRange(1, integer("axis", 0))]
     if op in ("GatherND", "ScatterND"):
         first = integer("batch_dims", 0) if op == "GatherND" else 0
-        columns = range(width if rank is None else min(width, rank - first))
+        columns = range(width if rank is None else min(width, rank - first) if first >= 0 else 0)
         return [IndexRange(1, first + column, column) for column in columns]
     if op == "TensorScatter":
         string = node.attributes.get_string if call is None else call.string

@@ -213,7 +213,8 @@ def split(call: Call) -> Result:
     elif numbers is not None:
         sizes = [term(n) for n in numbers]
     else:
-        count = call.integer("num_outputs", len(call.node.outputs))
+        count = len(call.node.outputs)
+        require(call.integer("num_outputs", count) == count)
         part = (x.dims[axis] + count - 1) // count
         last = x.dims[axis] - (count - 1) * part
         sizes = [part] * (count - 1) + [last]

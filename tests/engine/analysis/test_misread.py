@@ -1,0 +1,30 @@
+"""Nodes whose shape is inferred wrongly: a model that has one stays as it is."""
+
+import numpy as np
+import pytest
+
+import onnx_scatterx
+from tests.helpers.pair import assert_same
+from tests.helpers.support import parse
+
+
+@pytest.mark.parametrize("shape", ["", "1", "1, 1"])
+def test_positions_of_one_number_have_one_row(shape: str) -> None:
+    """Shape inference gives no row to the positions of a tensor without dims."""
+    model = parse(f"""g (int64[1] x) => (int64[A, B] y) {{
+        n = Reshape (x, [{shape}])  p = Unsqueeze (NonZero (n), [0])  y = Gather (p, 0) }}""")
+    result = onnx_scatterx.optimize(model, target='standard, avoid = ["Gather"]')
+    assert_same(model, result.model, [{"x": np.array([n])} for n in (0, 3)])
+    written = {node.op_type for node in result.model.graph.node}
+    assert ("Gather" in written) is (shape == "")
+
+
+@pytest.mark.parametrize("target", ["tflite", "qnn", "mnn"])
+def test_a_size_of_nothing_stays_computed(target: str) -> None:
+    """Shape inference takes n for -1, and refuses it beside a 0 that is known."""
+    model = parse("""g (float[0, K] x, int64 n) => (y) {
+        size = Gather (Shape (x), [0])  sizes = Concat <axis = 0> (size, Reshape (n, [1]))
+        y = Reshape (x, sizes) }""")
+    result = onnx_scatterx.optimize(model, target=target)
+    feeds = [{"x": np.zeros((0, 2), np.float32), "n": np.array(n)} for n in (0, 3)]
+    assert_same(model, result.model, feeds)
