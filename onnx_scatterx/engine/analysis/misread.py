@@ -51,9 +51,9 @@ def _reshape_is_misread(node: ir.Node, scope: Scope) -> bool:
     sizes = target.vector()
     if x.shape is None or sizes is None or all(t.constant is not None for t in sizes):
         return False
-    empty = [i for i, t in enumerate(sizes) if t.constant == 0]
-    as_written = "allowzero" in node.attributes
-    return any(as_written or (i < len(x.shape) and x.shape[i].constant == 0) for i in empty)
+    if all(t.constant != 0 for t in sizes):
+        return False
+    return "allowzero" in node.attributes or any(n.constant == 0 for n in x.shape)
 
 
 def _slice_is_misread(node: ir.Node, scope: Scope) -> bool:
