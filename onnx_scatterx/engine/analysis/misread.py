@@ -27,7 +27,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Knowledge, Scope
-from onnx_scatterx.engine.analysis.domain.flags import is_meaningless
+from onnx_scatterx.engine.analysis.domain.flags import is_meaningless, is_padded_twice
 
 _ENDS = (2**31 - 1, 2**63 - 1)
 
@@ -40,6 +40,8 @@ def misread_node(knowledge: Knowledge) -> tuple[ir.Node, str] | None:
                 continue
             if any(map(is_meaningless, node.attributes.data.values())):
                 return node, "a flag is neither 0 nor 1"
+            if is_padded_twice(node):
+                return node, "it has pads beside auto_pad"
             check = _MISREAD.get(node.op_type)
             if check is not None and check(node, scope):
                 return node, "shape inference misreads it"
