@@ -355,3 +355,41 @@ def test_a_model_that_is_invalid_once_it_is_raised() -> None:
     model = parse("g (float[2] x) => (float[2] y) { v = Neg (w) w = Abs (x) y = Abs (v) }", 12)
     with pytest.raises(ModelError, match="the model, raised: the graph is invalid"):
         change_opset(ir.from_proto(model), 18)
+
+
+@pytest.mark.parametrize("opset", [17, 19])
+@pytest.mark.parametrize(
+    ("op", "kind", "changes"),
+    [
+        ("Relu", "int64", False),
+        ("Relu", "int32", True),
+        ("Elu", "double", False),
+        ("Elu", "float", True),
+        ("Softplus", "double", False),
+    ],
+)
+def test_kernels_that_only_set_18_has(op: str, kind: str, changes: bool, opset: int) -> None:
+    """ONNX Runtime writes these nodes as ONNX defines them, but of no other set."""
+    model = parse(f"g ({kind}[N] x) => ({kind}[N] y) {{ y = {op} (x) }}")
+    assert model.opset_import[0].version == 18
+    if not changes:
+        with pytest.raises(ScatterXError, match="may have no kernel for its type"):
+            onnx_scatterx.optimize(model, opset=opset)
+        return
+    open_session(onnx_scatterx.optimize(model, opset=opset).model)
+
+
+@pytest.mark.parametrize("opset", [17, 19])
+def test_a_softplus_of_float16_has_another_kernel_in_set_18(opset: int) -> None:
+    model = parse("g (float16[N] x) => (float16[N] y) { y = Softplus (x) }")
+    report = onnx_scatterx.optimize(model, opset=opset).report
+    assert "Softplus" in str(report)
+
+
+def test_a_target_of_an_older_set_leaves_a_node_that_would_have_no_kernel() -> None:
+    model = parse("""g (int64[2] x, float[4] d, float[1] u) => (int64[2] y, float[4] z) {
+        y = Relu (x)  z = ScatterElements (d, [1], u) }""")
+    result = onnx_scatterx.optimize(model, target="tflite")
+    feed = {"x": i64([-1, 2]), "d": f32([1, 2, 3, 4]), "u": f32([5])}
+    found = [open_session(m).run(None, feed) for m in (model, result.model)]
+    assert all(map(np.array_equal, *found))

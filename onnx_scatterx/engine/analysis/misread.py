@@ -27,7 +27,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Knowledge, Scope
-from onnx_scatterx.engine.analysis.domain.flags import is_meaningless
+from onnx_scatterx.engine.analysis.domain.flags import is_meaningless, is_padded_twice
 
 _ENDS = (2**31 - 1, 2**63 - 1)
 
@@ -40,6 +40,8 @@ def misread_node(knowledge: Knowledge) -> tuple[ir.Node, str] | None:
                 continue
             if any(map(is_meaningless, node.attributes.data.values())):
                 return node, "a flag is neither 0 nor 1"
+            if is_padded_twice(node):
+                return node, "it has pads beside auto_pad"
             check = _MISREAD.get(node.op_type)
             if check is not None and check(node, scope):
                 return node, "shape inference misreads it"
@@ -51,9 +53,9 @@ def _reshape_is_misread(node: ir.Node, scope: Scope) -> bool:
     sizes = target.vector()
     if x.shape is None or sizes is None or all(t.constant is not None for t in sizes):
         return False
-    empty = [i for i, t in enumerate(sizes) if t.constant == 0]
-    as_written = "allowzero" in node.attributes
-    return any(as_written or (i < len(x.shape) and x.shape[i].constant == 0) for i in empty)
+    if all(t.constant != 0 for t in sizes):
+        return False
+    return "allowzero" in node.attributes or any(n.constant == 0 for n in x.shape)
 
 
 def _slice_is_misread(node: ir.Node, scope: Scope) -> bool:

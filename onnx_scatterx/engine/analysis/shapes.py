@@ -31,7 +31,7 @@ from onnx_scatterx.engine.analysis.domain.call import (
     Call,
     NotKnownError,
 )
-from onnx_scatterx.engine.analysis.domain.flags import is_meaningless
+from onnx_scatterx.engine.analysis.domain.flags import are_meaningless
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.engine.analysis.domain.widening import widened
 from onnx_scatterx.engine.analysis.operators.movement import beyond, is_never_one
@@ -76,7 +76,9 @@ def _inferred(call: Call) -> list[TensorValue]:
     unknown = [TensorValue(v.dtype, None) for v in node.outputs]
     if not onnx.defs.has(node.op_type, max_inclusive_version=call.version, domain=node.domain):
         return unknown
-    if any(a.is_ref() or a.type in _GRAPHS or is_meaningless(a) for a in node.attributes.values()):
+    if any(a.is_ref() or a.type in _GRAPHS for a in node.attributes.values()):
+        return unknown
+    if are_meaningless(node):
         return unknown
     schema = onnx.defs.get_schema(node.op_type, call.version, node.domain)
     names: dict[str, Term] = {}

@@ -74,3 +74,15 @@ def test_they_are_attributes_of_operators() -> None:
     }
     assert of_operators >= FLAGS
     assert not is_meaningless(ir.AttrString("sorted", "yes"))
+
+
+@pytest.mark.parametrize("auto", ["SAME_LOWER", "SAME_UPPER", "VALID", "NOTSET"])
+@pytest.mark.parametrize(
+    "node", ["y = MaxPool", "y, i = MaxPool", "y = AveragePool", "y = LpPool", "y = Conv"]
+)
+def test_pads_beside_auto_pad(auto: str, node: str) -> None:
+    inputs = "(x, w)" if "Conv" in node else "(x)"
+    kernel = f'<auto_pad = "{auto}", kernel_shape = [3], pads = [2, 1], strides = [3]>'
+    model = parse(f"g (float[1, 1, 3] x, float[1, 1, 3] w) => (y) {{ {node} {kernel} {inputs} }}")
+    feed = {"x": np.ones((1, 1, 3), np.float32), "w": np.ones((1, 1, 3), np.float32)}
+    assert Judged(model).accepts(feed) or ("Conv" in node and auto != "NOTSET")

@@ -28,3 +28,12 @@ def test_a_size_of_nothing_stays_computed(target: str) -> None:
     result = onnx_scatterx.optimize(model, target=target)
     feeds = [{"x": np.zeros((0, 2), np.float32), "n": np.array(n)} for n in (0, 3)]
     assert_same(model, result.model, feeds)
+
+
+def test_another_size_of_nothing_stays_computed() -> None:
+    model = parse("""g (float[N, M, 0] x) => (y) {
+        sizes = Concat <axis = 0> (Gather (Shape (x), [0]), Gather (Shape (x), [2]), [6])
+        y = Reshape (x, sizes) }""")
+    result = onnx_scatterx.optimize(model, target="tract")
+    feeds = [{"x": np.zeros(shape, np.float32)} for shape in ((2, 0, 0), (0, 3, 0))]
+    assert_same(model, result.model, feeds)

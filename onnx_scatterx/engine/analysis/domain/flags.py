@@ -1,7 +1,13 @@
-"""Flags: integer attributes that must be 0 or 1. Another number has no meaning.
+"""Attributes without a meaning, which ONNX Runtime reads in its own way.
+
+Flags are integers that must be 0 or 1.
 
     y = ReduceSum <keepdims = 2> (x)       without the axis in ONNX Runtime, which compares with 1
     y = Gemm <transA = 2> (a, b, c)        transposed in ONNX Runtime, which compares with 0
+
+    y = MaxPool <auto_pad = "SAME_LOWER", kernel_shape = [3], pads = [1, 1]> (x)
+
+ONNX Runtime does not read these pads; ONNX's shape inference reads nothing else.
 
 ONNX does not say what these nodes compute. Its checker takes them, and ONNX Runtime runs them.
 """
@@ -31,3 +37,22 @@ def is_meaningless(attribute: ir.Attr) -> bool:
     if attribute.name not in FLAGS or attribute.is_ref():
         return False
     return attribute.type == ir.AttributeType.INT and attribute.value not in (0, 1)
+
+
+def is_padded_twice(node: ir.Node) -> bool:
+    """Return whether a node has pads beside an ``auto_pad`` that says something else.
+
+    >>> attributes = [ir.AttrString("auto_pad", "VALID"), ir.AttrInt64s("pads", [0, 1])]
+    >>> is_padded_twice(ir.Node("", "MaxPool", [], attributes))
+    True
+    """
+    auto, pads = (node.attributes.get(name) for name in ("auto_pad", "pads"))
+    if auto is None or pads is None or auto.is_ref() or pads.is_ref():
+        return False
+    return auto.value != "NOTSET" and (auto.value != "VALID" or any(pads.as_ints()))
+
+
+def are_meaningless(node: ir.Node) -> bool:
+    """Return whether ONNX does not say what the attributes of a node mean."""
+    attributes = node.attributes.data
+    return any(map(is_meaningless, attributes.values())) or is_padded_twice(node)
