@@ -32,8 +32,11 @@ from onnx_scatterx.engine.analysis.domain.flags import is_meaningless, is_padded
 _ENDS = (2**31 - 1, 2**63 - 1)
 
 
-def misread_node(knowledge: Knowledge) -> tuple[ir.Node, str] | None:
-    """Return the first node of a model whose shape is inferred wrongly, and why, if one is."""
+def misread_node(knowledge: Knowledge, *, folded: bool = False) -> tuple[ir.Node, str] | None:
+    """Return the first node of a model whose shape is inferred wrongly, and why, if one is.
+
+    A Reshape counts only if values are to be ``folded``: else its shape is not known sooner.
+    """
     for graph, scope in knowledge.scopes.items():
         for node in graph:
             if node.domain != "":
@@ -43,9 +46,23 @@ def misread_node(knowledge: Knowledge) -> tuple[ir.Node, str] | None:
             if is_padded_twice(node):
                 return node, "it has pads beside auto_pad"
             check = _MISREAD.get(node.op_type)
-            if check is not None and check(node, scope):
+            counts = folded or node.op_type != "Reshape"
+            if check is not None and counts and check(node, scope):
                 return node, "shape inference misreads it"
     return None
+
+
+def stays_computed(node: ir.Node, scope: Scope) -> bool:
+    """Return whether the shape that a node reads must not be known sooner.
+
+    A Reshape would be misread. ONNX Runtime drops an Expand by a constant with a 0 under its
+    default options.
+    """
+    if node.domain != "" or node.op_type not in ("Expand", "Reshape"):
+        return False
+    if node.op_type == "Reshape":
+        return _reshape_is_misread(node, scope)
+    return any(size.constant == 0 for size in scope.of(node.inputs[1]).vector() or ())
 
 
 def _reshape_is_misread(node: ir.Node, scope: Scope) -> bool:

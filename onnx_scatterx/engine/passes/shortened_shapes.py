@@ -14,6 +14,7 @@ from functools import partial
 
 import onnx_ir as ir
 
+from onnx_scatterx.engine.analysis import stays_computed
 from onnx_scatterx.engine.budget import LimitError, own_budget
 from onnx_scatterx.engine.passes.integers_behind import integers_from
 from onnx_scatterx.engine.passes.job import Job
@@ -74,20 +75,17 @@ def _shortened(task: GraphContext, is_wanted: Callable[[ir.Node], bool]) -> list
 def _shapes(task: GraphContext) -> list[_Shape]:
     """Return the shapes that nodes read, if they are computed and known.
 
-    A node that was written for a scatter already has the shortest one. ONNX Runtime drops an Expand
-    by a constant with a 0 under its default options, so such a shape is still computed.
+    A node that was written for a scatter already has the shortest one.
     """
     shapes = []
     for node in task.graph:
         input_index = described(node).shape_input
         if input_index is None or len(node.inputs) <= input_index:
             continue
-        if REPLACES in node.metadata_props:
+        if REPLACES in node.metadata_props or stays_computed(node, task.scope):
             continue
         value = node.inputs[input_index]
         dims = task.scope.of(value).vector()
-        if node.op_type == "Expand" and any(dim.constant == 0 for dim in dims or ()):
-            continue
         if value is not None and dims and value.producer() is not None:
             shapes.append(_Shape(node, input_index, value, dims))
     return shapes

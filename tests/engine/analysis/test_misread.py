@@ -19,7 +19,7 @@ def test_positions_of_one_number_have_one_row(shape: str) -> None:
     assert ("Gather" in written) is (shape == "")
 
 
-@pytest.mark.parametrize("target", ["tflite", "qnn", "mnn"])
+@pytest.mark.parametrize("target", ["standard", "tflite", "qnn", "mnn"])
 def test_a_size_of_nothing_stays_computed(target: str) -> None:
     """Shape inference takes n for -1, and refuses it beside a 0 that is known."""
     model = parse("""g (float[0, K] x, int64 n) => (y) {
