@@ -10,13 +10,16 @@ Other faults stay errors although ONNX Runtime accepts them, because what they m
 two initializers of one name, two inputs of one name in a function, a tensor with its numbers in two
 fields, an initializer without a name or of negative dims, and a node of `ai.onnx.ml` without an
 import, which has the newest version that a runtime knows.
+
+Lists of a message are copied by `[:]` in front of a loop: protobuf ends a loop over its own list by
+an error, and the text of it takes longer than the loop.
 """
 
 import math
 import sys
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import onnx
 
@@ -116,45 +119,68 @@ def free_names(graph: onnx.GraphProto | onnx.FunctionProto, unsorted: list[str])
         defined.update(tensor.name for tensor in graph.initializer)
         defined.update(sparse.values.name for sparse in graph.sparse_initializer)
         results = [value.name for value in graph.output]
-    anywhere = defined.union(*(node.output for node in graph.node))
+    nodes = [(node, node.output[:]) for node in graph.node[:]]
+    anywhere = defined.union(*(outputs for _, outputs in nodes))
     defined.add("")  # the name of an absent input
     free: set[str] = set()
-    for node in graph.node:
-        reads = set(node.input)
+    for node, outputs in nodes:
+        reads = set(node.input[:])
         for body in bodies(node):
             reads |= free_names(body, unsorted)
         missing = reads - defined
         unsorted.extend(missing & anywhere)
         free |= missing - anywhere
-        defined.update(node.output)
+        defined.update(outputs)
     return free | (set(results) - anywhere)
 
 
-def check_bodies(proto: onnx.ModelProto, what: str) -> None:
+class HeldNode(NamedTuple):
+    """A node of a graph, function or subgraph, which is its holder; and what the node holds."""
+
+    node: onnx.NodeProto
+    holder: onnx.GraphProto | onnx.FunctionProto
+    in_function: bool
+    attributes: Sequence[onnx.AttributeProto]
+    bodies: Sequence[onnx.GraphProto]
+
+
+def held_nodes(proto: onnx.ModelProto) -> list[HeldNode]:
+    """Return the nodes of the graph, of the functions, and of all their subgraphs."""
+    held: list[HeldNode] = []
+    waiting: list[tuple[Any, bool]] = [(proto.graph, False), *((f, True) for f in proto.functions)]
+    while waiting:
+        holder, in_function = waiting.pop()
+        for node in holder.node[:]:
+            attributes = node.attribute[:]
+            inner = bodies(node, attributes)
+            held.append(HeldNode(node, holder, in_function, attributes, inner))
+            waiting += [(body, in_function) for body in inner]
+    return held
+
+
+def check_bodies(nodes: Iterable[HeldNode], what: str) -> None:
     """Raise `ModelError` if a subgraph does not fit its node, or if a reference is wrong.
 
     A node outside of a function must not refer to an attribute of a function. `onnx.checker` checks
     neither of the two.
     """
-    stack: list[tuple[Any, bool]] = [(proto.graph, False), *((f, True) for f in proto.functions)]
-    while stack:
-        graph, in_function = stack.pop()
-        for node in graph.node:
-            if node.domain == "" and not _may_have_bodies(node.op_type) and in_function:
-                continue
-            name = node.name or node.op_type
-            for attribute in node.attribute:
-                if attribute.ref_attr_name and (not in_function or attribute.type in HEAVY_GRAPHS):
-                    why = (
-                        f"{name} refers to the attribute {attribute.ref_attr_name!r} of a function"
-                    )
-                    raise ModelError(f"{what}: the graph is invalid: {why}")
-            for body in bodies(node):
-                if node.domain == "" and not _fits(node, body):
-                    has = f"{len(body.input)} inputs and {len(body.output)} outputs"
-                    why = f"a subgraph of {name} has {has}"
-                    raise ModelError(f"{what}: the graph is invalid: {why}")
-                stack.append((body, in_function))
+    for node, _, in_function, attributes, inner in nodes:
+        if in_function and node.domain == "" and not _may_have_bodies(node.op_type):
+            continue
+        for attribute in attributes:
+            named = attribute.ref_attr_name
+            if named and (not in_function or attribute.type in HEAVY_GRAPHS):
+                why = f"{_name(node)} refers to the attribute {named!r} of a function"
+                raise ModelError(f"{what}: the graph is invalid: {why}")
+        for body in inner:
+            if node.domain == "" and not _fits(node, body):
+                has = f"{len(body.input)} inputs and {len(body.output)} outputs"
+                why = f"a subgraph of {_name(node)} has {has}"
+                raise ModelError(f"{what}: the graph is invalid: {why}")
+
+
+def _name(node: onnx.NodeProto) -> str:
+    return node.name or node.op_type
 
 
 def _fits(node: onnx.NodeProto, body: onnx.GraphProto) -> bool:
@@ -271,10 +297,10 @@ def is_large(elements: int) -> bool:
 def holds_large(node: onnx.NodeProto) -> bool:
     """Return whether an attribute of a node has a large tensor."""
     return any(
-        is_large(math.prod(tensor.dims))
-        for attribute in node.attribute
+        is_large(math.prod(tensor.dims[:]))
+        for attribute in node.attribute[:]
         if attribute.type in HEAVY
-        for tensor in (attribute.t, *attribute.tensors)
+        for tensor in (attribute.t, *attribute.tensors[:])
     )
 
 
@@ -300,13 +326,13 @@ def _copy(message: Any, copy: Any) -> None:
 def _prepare_node(copy: onnx.NodeProto, version: int) -> None:
     """Empty the tensors of a copied node, and mend faults that runtimes accept."""
     if copy.domain == "":
-        if "" in copy.input:
+        if "" in copy.input[:]:
             _name_absent_inputs(copy)
         if version in BEYOND_ONNX.get(copy.op_type, ()):
             copy.domain = _RUNTIME
     elif copy.domain == "ai.onnx":  # runtimes also know this name of the standard domain
         copy.domain = ""
-    for attribute in copy.attribute:
+    for attribute in copy.attribute[:]:
         if attribute.type in HEAVY:
             _empty(attribute, version)
 
@@ -328,11 +354,11 @@ def _empty(attribute: onnx.AttributeProto, version: int) -> None:
     """Empty the tensors of a copied attribute, and prepare its graphs."""
     graphs = [attribute.g] if attribute.HasField("g") else []
     tensors = [attribute.t] if attribute.HasField("t") else []
-    tensors += attribute.tensors
-    for graph in (*graphs, *attribute.graphs):
+    tensors += attribute.tensors[:]
+    for graph in (*graphs, *attribute.graphs[:]):
         _complete(graph)
-        tensors += graph.initializer
-        for node in graph.node:
+        tensors += graph.initializer[:]
+        for node in graph.node[:]:
             _prepare_node(node, version)
     for tensor in tensors:
         name, kind = tensor.name, tensor.data_type
@@ -341,19 +367,21 @@ def _empty(attribute: onnx.AttributeProto, version: int) -> None:
         tensor.dims.append(0)
 
 
-def bodies(node: onnx.NodeProto) -> Sequence[onnx.GraphProto]:
-    """Return the subgraphs of a node.
+def bodies(
+    node: onnx.NodeProto, attributes: Sequence[onnx.AttributeProto] | None = None
+) -> Sequence[onnx.GraphProto]:
+    """Return the subgraphs of a node, whose `attributes` may be at hand.
 
     For a standard operator without subgraphs, none are looked for: `onnx.checker` refuses them.
     """
     if node.domain == "" and not _may_have_bodies(node.op_type):
         return ()
     found: list[onnx.GraphProto] = []
-    for attribute in node.attribute:
+    for attribute in node.attribute[:] if attributes is None else attributes:
         if attribute.type in HEAVY:
             if attribute.HasField("g"):
                 found.append(attribute.g)
-            found += attribute.graphs
+            found += attribute.graphs[:]
     return found
 
 

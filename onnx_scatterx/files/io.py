@@ -15,13 +15,20 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError, about_file, no_such_file, one_line
-from onnx_scatterx.files.check import check_bodies, check_valid, check_versions, free_names
+from onnx_scatterx.files.check import (
+    check_bodies,
+    check_valid,
+    check_versions,
+    free_names,
+    held_nodes,
+)
 from onnx_scatterx.files.data import (
     check_tensors,
     data_files,
     from_proto,
     graphs_in,
     locations,
+    tensors_held,
     to_proto,
 )
 from onnx_scatterx.files.merge import Original
@@ -186,9 +193,10 @@ def _to_ir(proto: onnx.ModelProto, what: str, directory: Path | None) -> tuple[i
     for graph in (proto.graph, *proto.functions):
         for name in sorted(free_names(graph, unsorted)):
             raise ModelError(f"{what}: the graph is invalid: nothing defines the value {name!r}")
-    outside = check_tensors(proto, what, directory)
-    check_texts(proto, what)
-    check_bodies(proto, what)
+    nodes = held_nodes(proto)
+    outside = check_tensors((*proto.graph.initializer, *tensors_held(nodes)), what, directory)
+    check_texts(proto, nodes, what)
+    check_bodies(nodes, what)
     if not unsorted:
         check_valid(proto, what)
     try:

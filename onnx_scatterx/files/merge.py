@@ -137,8 +137,8 @@ def _merge(message: Any, before: Any, after: Any) -> None:
 
 def _drop_namesakes(message: Any, before: Any, after: Any) -> None:
     """Remove a graph's entries for names without a value, if a new node now has such a name."""
-    new = {name for node in after.node for name in node.output}
-    new.difference_update(name for node in before.node for name in node.output)
+    new = {name for node in after.node[:] for name in node.output[:]}
+    new.difference_update(name for node in before.node[:] for name in node.output[:])
     for field, name_of in (("value_info", "name"), ("quantization_annotation", "tensor_name")):
         there: Any = getattr(message, field, ())
         unsaid = new - {getattr(one, name_of) for one in getattr(after, field, ())}

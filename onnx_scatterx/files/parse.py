@@ -21,7 +21,7 @@ import onnx_ir as ir
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from onnx_scatterx.errors import ModelError, about_file, one_line
-from onnx_scatterx.files.data import DATA_FIELDS, check_tensors
+from onnx_scatterx.files.data import DATA_FIELDS, check_tensors, tensors
 from onnx_scatterx.files.mapped import MOST_BYTES, message_in
 from onnx_scatterx.files.reading import open_sized
 
@@ -152,7 +152,7 @@ def read_back(
     with about_file(target, "cannot be read back", ModelError):
         message = parsed_file(file, str(target), form_of(target))
     _judge(message, target, meant)
-    check_tensors(message, str(target), target.parent, data)
+    check_tensors(tensors(message), str(target), target.parent, data)
     return message
 
 
