@@ -14,7 +14,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.files.check import free_names
 from onnx_scatterx.files.data import SPARSE, from_proto, tensors_of
-from onnx_scatterx.files.snapshot import NodeKey, Snapshot, key_of_message
+from onnx_scatterx.files.snapshot import NodeKey, Snapshot
 from onnx_scatterx.files.weights import Weights
 
 
@@ -55,6 +55,7 @@ class Changes(NamedTuple):
     def written(
         self,
         message: onnx.ModelProto,
+        keys: Iterable[NodeKey],
         model: ir.Model,
         order: Iterable[NodeKey],
         weights: Weights,
@@ -62,11 +63,11 @@ class Changes(NamedTuple):
         """Return what onnx_ir writes of the message's part and of the model's part.
 
         As onnx_ir does, the type of each initializer is declared if a declaration changes.
-        ``order`` has the keys of the model's nodes.
+        ``keys`` are those of the message's nodes, and ``order`` has those of the model's nodes.
         """
         made = [node for node, key in zip(model.graph, order, strict=True) if key in self.nodes]
         computed = {value.name or "" for node in made for value in node.outputs}
-        keyed = [(key_of_message(node), node) for node in message.graph.node[:]]
+        keyed = [*zip(keys, message.graph.node[:], strict=True)]
         old = [
             node
             for key, node in keyed

@@ -18,6 +18,7 @@ the same value in all visits, so the input itself stands for the visit.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -157,7 +158,7 @@ class TensorValue:
     def explicit(cls, elements: Sequence[Number] | np.ndarray, dtype: ir.DataType) -> TensorValue:
         """Return an array of terms, in the shape of the nested sequence."""
         objects: Any = np.asarray(elements, dtype=object)
-        terms = [term(t) for t in objects.ravel()]
+        terms = [term(t) for t in objects.ravel().tolist()]
         constants = [t.constant for t in terms]
         if None not in constants:
             numbers = np.array(constants, dtype=object).reshape(objects.shape)
@@ -233,7 +234,7 @@ class TensorValue:
             terms.ravel()[:] = [term(n) for n in numbers.ravel().tolist()]
             return terms
         assert isinstance(self.content, Term)
-        for index in np.ndindex(shape):
+        for index in itertools.product(*map(range, shape)):
             terms[index] = self.content.at(dict(enumerate(index)))
         return terms
 
@@ -324,4 +325,4 @@ class TensorValue:
     def vector(self) -> list[Term] | None:
         """Return the elements of a tensor of rank 1 (or 0), or None if they are not known."""
         elements = self.element_exprs
-        return None if elements is None else list(elements.ravel())
+        return None if elements is None else elements.ravel().tolist()
