@@ -24,6 +24,9 @@ _FIELDS = {
     if number != onnx.TensorProto.UNDEFINED
 }
 _TYPED_FIELDS = frozenset(_FIELDS.values())
+EXTERNAL = onnx.TensorProto.EXTERNAL
+"""The location of external data. Protobuf looks for a name of a type of messages at length."""
+
 DATA_FIELDS = _TYPED_FIELDS | {"raw_data"}
 """The fields of a TensorProto that may hold its numbers."""
 
@@ -101,7 +104,7 @@ def check_tensors(
         if len(stored) > 1:
             fields = " and ".join(sorted(stored))
             raise ModelError(f"{where} has its numbers in {fields}")
-        if tensor.data_location == onnx.TensorProto.EXTERNAL:
+        if tensor.data_location == EXTERNAL:
             outside = True
             if directory is not None:
                 _check_external(tensor, where, directory, elsewhere or {}, sizes)
@@ -229,7 +232,7 @@ def _held_tensors(
 
 def locations(proto: onnx.ModelProto) -> tuple[str, ...]:
     """Return the locations of external data in a message, unchanged."""
-    outside = (t for t in tensors(proto) if t.data_location == onnx.TensorProto.EXTERNAL)
+    outside = (t for t in tensors(proto) if t.data_location == EXTERNAL)
     return tuple(dict.fromkeys(filter(None, map(location_of, outside))))
 
 

@@ -219,13 +219,17 @@ class TensorValue:
             return None
         return values.astype(self.dtype.numpy(), copy=False)
 
-    @cached_property
+    @property
     def element_exprs(self) -> np.ndarray | None:
         """The contents as a small array of terms."""
-        shape = self.static_shape
-        if shape is None or self.content is None or not self.is_integer:
+        if self.content is None or self.shape is None or not self.is_integer:
             return None
-        if math.prod(shape) > LIMITS.listed_terms:
+        return self._listed
+
+    @cached_property
+    def _listed(self) -> np.ndarray | None:
+        shape = self.static_shape
+        if shape is None or math.prod(shape) > LIMITS.listed_terms:
             return None
         if isinstance(self.content, np.ndarray) and self.content.dtype == object:
             return self.content
@@ -247,13 +251,16 @@ class TensorValue:
             return each.ravel().tolist()
         return None if self.index_map is None else [self.index_map]
 
-    @cached_property
+    @property
     def index_map(self) -> Term | None:
         """The contents as a term over the coordinates."""
         if self.content is None or isinstance(self.content, Term):
             return self.content
-        if not self.is_integer:
-            return None
+        return self._formula if self.is_integer else None
+
+    @cached_property
+    def _formula(self) -> Term | None:
+        assert isinstance(self.content, np.ndarray)
         formula = fitted(self.content)
         if formula is not None or self.content.dtype != object:
             return formula
