@@ -10,40 +10,19 @@ Other faults stay errors although ONNX Runtime accepts them, because what they m
 two initializers of one name, two inputs of one name in a function, a tensor with its numbers in two
 fields, an initializer without a name or of negative dims, and a node of `ai.onnx.ml` without an
 import, which has the newest version that a runtime knows.
-
-Lists of a message are copied by `[:]` in front of a loop: protobuf ends a loop over its own list by
-an error, and the text of it takes longer than the loop.
 """
 
 import math
 import sys
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import onnx
 
 from onnx_scatterx.errors import ModelError, ScatterXError, one_line
+from onnx_scatterx.files.held_nodes import HEAVY, HEAVY_GRAPHS, HeldNode, bodies, may_have_bodies
 
 OLDEST_OPSET = 9
-
-HEAVY = frozenset(
-    {
-        onnx.AttributeProto.UNDEFINED,
-        onnx.AttributeProto.TENSOR,
-        onnx.AttributeProto.TENSORS,
-        onnx.AttributeProto.GRAPH,
-        onnx.AttributeProto.GRAPHS,
-    }
-)
-"""Types of attributes that may hold a tensor or a graph.
-
-An attribute of another type holds none: `onnx.checker` refuses content that is not of the type.
-"""
-
-HEAVY_GRAPHS = frozenset({onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS})
-"""Types of attributes that hold graphs."""
-
 
 BEYOND_ONNX = {
     "GroupNormalization": range(18, 21),  # of one scale for a group; ONNX calls it deprecated
@@ -134,30 +113,6 @@ def free_names(graph: onnx.GraphProto | onnx.FunctionProto, unsorted: list[str])
     return free | (set(results) - anywhere)
 
 
-class HeldNode(NamedTuple):
-    """A node of a graph, function or subgraph, which is its holder; and what the node holds."""
-
-    node: onnx.NodeProto
-    holder: onnx.GraphProto | onnx.FunctionProto
-    in_function: bool
-    attributes: Sequence[onnx.AttributeProto]
-    bodies: Sequence[onnx.GraphProto]
-
-
-def held_nodes(proto: onnx.ModelProto) -> list[HeldNode]:
-    """Return the nodes of the graph, of the functions, and of all their subgraphs."""
-    held: list[HeldNode] = []
-    waiting: list[tuple[Any, bool]] = [(proto.graph, False), *((f, True) for f in proto.functions)]
-    while waiting:
-        holder, in_function = waiting.pop()
-        for node in holder.node[:]:
-            attributes = node.attribute[:]
-            inner = bodies(node, attributes)
-            held.append(HeldNode(node, holder, in_function, attributes, inner))
-            waiting += [(body, in_function) for body in inner]
-    return held
-
-
 def check_bodies(nodes: Iterable[HeldNode], what: str) -> None:
     """Raise `ModelError` if a subgraph does not fit its node, or if a reference is wrong.
 
@@ -165,7 +120,7 @@ def check_bodies(nodes: Iterable[HeldNode], what: str) -> None:
     neither of the two.
     """
     for node, _, in_function, attributes, inner in nodes:
-        if in_function and node.domain == "" and not _may_have_bodies(node.op_type):
+        if in_function and node.domain == "" and not may_have_bodies(node.op_type):
             continue
         for attribute in attributes:
             named = attribute.ref_attr_name
@@ -365,31 +320,3 @@ def _empty(attribute: onnx.AttributeProto, version: int) -> None:
         tensor.Clear()
         tensor.name, tensor.data_type = name, kind
         tensor.dims.append(0)
-
-
-def bodies(
-    node: onnx.NodeProto, attributes: Sequence[onnx.AttributeProto] | None = None
-) -> Sequence[onnx.GraphProto]:
-    """Return the subgraphs of a node, whose `attributes` may be at hand.
-
-    For a standard operator without subgraphs, none are looked for: `onnx.checker` refuses them.
-    """
-    if node.domain == "" and not _may_have_bodies(node.op_type):
-        return ()
-    found: list[onnx.GraphProto] = []
-    for attribute in node.attribute[:] if attributes is None else attributes:
-        if attribute.type in HEAVY:
-            if attribute.HasField("g"):
-                found.append(attribute.g)
-            found += attribute.graphs[:]
-    return found
-
-
-@lru_cache(maxsize=1024)
-def _may_have_bodies(op: str) -> bool:
-    """Return whether a node of the standard domain may have subgraphs; true if it is unknown."""
-    if not onnx.defs.has(op):
-        return True
-    kinds = onnx.defs.OpSchema.AttrType
-    attributes = onnx.defs.get_schema(op).attributes.values()
-    return any(a.type in (kinds.GRAPH, kinds.GRAPHS) for a in attributes)

@@ -11,7 +11,7 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.files.check import HEAVY, HeldNode, bodies
+from onnx_scatterx.files.held_nodes import HEAVY, HeldNode, bodies
 from onnx_scatterx.graphs import all_graphs
 from onnx_scatterx.processes import quiet
 

@@ -15,13 +15,7 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError, about_file, no_such_file, one_line
-from onnx_scatterx.files.check import (
-    check_bodies,
-    check_valid,
-    check_versions,
-    free_names,
-    held_nodes,
-)
+from onnx_scatterx.files.check import check_bodies, check_valid, check_versions, free_names
 from onnx_scatterx.files.data import (
     check_tensors,
     data_files,
@@ -31,6 +25,7 @@ from onnx_scatterx.files.data import (
     tensors_held,
     to_proto,
 )
+from onnx_scatterx.files.held_nodes import held_nodes
 from onnx_scatterx.files.merge import Original
 from onnx_scatterx.files.model_source import AnyModel, ModelSource
 from onnx_scatterx.files.outside import follow_links

@@ -12,7 +12,7 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.files.check import HeldNode
+from onnx_scatterx.files.held_nodes import HeldNode
 
 _TEXTS = (onnx.AttributeProto.UNDEFINED, onnx.AttributeProto.STRING)
 _OPERAND = re.compile(r"[^.]*(\.\.\.[^.]*)?")

@@ -7,8 +7,8 @@ import onnx
 import onnx.parser
 import pytest
 
-from onnx_scatterx.files.check import held_nodes
 from onnx_scatterx.files.data import from_proto, tensors, tensors_held
+from onnx_scatterx.files.held_nodes import held_nodes
 from onnx_scatterx.files.merge import Original
 
 MODEL = """<ir_version: 8, opset_import: ["" : 18, "own" : 1]>
