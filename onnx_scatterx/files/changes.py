@@ -12,10 +12,10 @@ from typing import Any, NamedTuple, TypeVar, cast
 import onnx
 import onnx_ir as ir
 
+from onnx_scatterx.files.check import free_names
 from onnx_scatterx.files.data import SPARSE, from_proto, tensors_of
-from onnx_scatterx.files.snapshot import NodeKey, Snapshot, key_of_message
+from onnx_scatterx.files.snapshot import NodeKey, Snapshot
 from onnx_scatterx.files.weights import Weights
-from onnx_scatterx.processes import quiet
 
 
 class Changes(NamedTuple):
@@ -55,6 +55,7 @@ class Changes(NamedTuple):
     def written(
         self,
         message: onnx.ModelProto,
+        keys: Iterable[NodeKey],
         model: ir.Model,
         order: Iterable[NodeKey],
         weights: Weights,
@@ -62,21 +63,21 @@ class Changes(NamedTuple):
         """Return what onnx_ir writes of the message's part and of the model's part.
 
         As onnx_ir does, the type of each initializer is declared if a declaration changes.
-        ``order`` has the keys of the model's nodes.
+        ``keys`` are those of the message's nodes, and ``order`` has those of the model's nodes.
         """
         made = [node for node, key in zip(model.graph, order, strict=True) if key in self.nodes]
         computed = {value.name or "" for node in made for value in node.outputs}
-        keyed = [(key_of_message(node), node) for node in message.graph.node]
+        keyed = [*zip(keys, message.graph.node[:], strict=True)]
         old = [
             node
             for key, node in keyed
-            if key in self.nodes or (key in self.gone and not computed.isdisjoint(node.output))
+            if key in self.nodes or (key in self.gone and not computed.isdisjoint(node.output[:]))
         ]
-        named = {*self.initializers, *(name for node in old for name in node.output)}
+        named = {*self.initializers, *(name for node in old for name in node.output[:])}
         edges = None if self.edges else named | computed
         after = weights.written(self._of_model(model, made, edges))
         before = weights.written(self._of_message(message, old, named, edges, weights))
-        lost = {name for key, node in keyed if key in self.gone for name in node.output}
+        lost = {name for key, node in keyed if key in self.gone for name in node.output[:]}
         lost -= computed.union(value.name for value in message.graph.output)
         told = {info.name for info in message.graph.value_info}
         for name in sorted(told & lost):
@@ -161,8 +162,13 @@ class Changes(NamedTuple):
             new = chain(part.graph.node, *(f.node for f in part.functions))
             for tensor, copy in zip(tensors_of(old), tensors_of(new), strict=True):
                 weights.head(tensor, copy)
-        with quiet("onnx_ir.serde"):  # it warns of values that nodes of other parts compute
-            return from_proto(part)
+        outside = free_names(part.graph, [])  # nodes of other parts compute them
+        for name in outside:
+            part.graph.input.add(name=name)
+        made = from_proto(part)
+        for _ in outside:
+            made.graph.inputs.pop()
+        return made
 
 
 def _declare_initializers(graph: ir.Graph, made: onnx.GraphProto, told: Set[str]) -> None:

@@ -15,32 +15,14 @@ import, which has the newest version that a runtime knows.
 import math
 import sys
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from typing import Any
 
 import onnx
 
 from onnx_scatterx.errors import ModelError, ScatterXError, one_line
+from onnx_scatterx.files.held_nodes import HEAVY, HEAVY_GRAPHS, HeldNode, bodies, may_have_bodies
 
 OLDEST_OPSET = 9
-
-HEAVY = frozenset(
-    {
-        onnx.AttributeProto.UNDEFINED,
-        onnx.AttributeProto.TENSOR,
-        onnx.AttributeProto.TENSORS,
-        onnx.AttributeProto.GRAPH,
-        onnx.AttributeProto.GRAPHS,
-    }
-)
-"""Types of attributes that may hold a tensor or a graph.
-
-An attribute of another type holds none: `onnx.checker` refuses content that is not of the type.
-"""
-
-HEAVY_GRAPHS = frozenset({onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS})
-"""Types of attributes that hold graphs."""
-
 
 BEYOND_ONNX = {
     "GroupNormalization": range(18, 21),  # of one scale for a group; ONNX calls it deprecated
@@ -116,57 +98,56 @@ def free_names(graph: onnx.GraphProto | onnx.FunctionProto, unsorted: list[str])
         defined.update(tensor.name for tensor in graph.initializer)
         defined.update(sparse.values.name for sparse in graph.sparse_initializer)
         results = [value.name for value in graph.output]
-    anywhere = defined.union(*(node.output for node in graph.node))
+    nodes = [(node, node.output[:]) for node in graph.node[:]]
+    anywhere = defined.union(*(outputs for _, outputs in nodes))
     defined.add("")  # the name of an absent input
     free: set[str] = set()
-    for node in graph.node:
-        reads = set(node.input)
+    for node, outputs in nodes:
+        reads = set(node.input[:])
         for body in bodies(node):
             reads |= free_names(body, unsorted)
         missing = reads - defined
         unsorted.extend(missing & anywhere)
         free |= missing - anywhere
-        defined.update(node.output)
+        defined.update(outputs)
     return free | (set(results) - anywhere)
 
 
-def check_bodies(proto: onnx.ModelProto, what: str) -> None:
+def check_bodies(nodes: Iterable[HeldNode], what: str) -> None:
     """Raise `ModelError` if a subgraph does not fit its node, or if a reference is wrong.
 
     A node outside of a function must not refer to an attribute of a function. A Split must not be
     of far more outputs than it has: ONNX's shape inference makes a list of all. `onnx.checker`
     checks none of the three.
     """
-    stack: list[tuple[Any, bool]] = [(proto.graph, False), *((f, True) for f in proto.functions)]
-    while stack:
-        graph, in_function = stack.pop()
-        for node in graph.node:
-            name = node.name or node.op_type
-            if node.op_type == "Split" and _parts(node) > max(_MOST_PARTS, len(node.output)):
-                why = f"{name} has {len(node.output)} outputs, and num_outputs = {_parts(node)}"
+    for node, _, in_function, attributes, inner in nodes:
+        if node.op_type == "Split" and _parts(attributes) > max(_MOST_PARTS, len(node.output)):
+            has = f"has {len(node.output)} outputs, and num_outputs = {_parts(attributes)}"
+            raise ModelError(f"{what}: the graph is invalid: {_name(node)} {has}")
+        if in_function and node.domain == "" and not may_have_bodies(node.op_type):
+            continue
+        for attribute in attributes:
+            named = attribute.ref_attr_name
+            if named and (not in_function or attribute.type in HEAVY_GRAPHS):
+                why = f"{_name(node)} refers to the attribute {named!r} of a function"
                 raise ModelError(f"{what}: the graph is invalid: {why}")
-            if node.domain == "" and not _may_have_bodies(node.op_type) and in_function:
-                continue
-            for attribute in node.attribute:
-                if attribute.ref_attr_name and (not in_function or attribute.type in HEAVY_GRAPHS):
-                    why = (
-                        f"{name} refers to the attribute {attribute.ref_attr_name!r} of a function"
-                    )
-                    raise ModelError(f"{what}: the graph is invalid: {why}")
-            for body in bodies(node):
-                if node.domain == "" and not _fits(node, body):
-                    has = f"{len(body.input)} inputs and {len(body.output)} outputs"
-                    why = f"a subgraph of {name} has {has}"
-                    raise ModelError(f"{what}: the graph is invalid: {why}")
-                stack.append((body, in_function))
+        for body in inner:
+            if node.domain == "" and not _fits(node, body):
+                has = f"{len(body.input)} inputs and {len(body.output)} outputs"
+                why = f"a subgraph of {_name(node)} has {has}"
+                raise ModelError(f"{what}: the graph is invalid: {why}")
+
+
+def _name(node: onnx.NodeProto) -> str:
+    return node.name or node.op_type
 
 
 _MOST_PARTS = 1 << 16
 
 
-def _parts(node: onnx.NodeProto) -> int:
+def _parts(attributes: Iterable[onnx.AttributeProto]) -> int:
     """Return how many outputs a Split says that it has."""
-    return max((a.i for a in node.attribute if a.name == "num_outputs"), default=0)
+    return max((a.i for a in attributes if a.name == "num_outputs"), default=0)
 
 
 def _fits(node: onnx.NodeProto, body: onnx.GraphProto) -> bool:
@@ -283,10 +264,10 @@ def is_large(elements: int) -> bool:
 def holds_large(node: onnx.NodeProto) -> bool:
     """Return whether an attribute of a node has a large tensor."""
     return any(
-        is_large(math.prod(tensor.dims))
-        for attribute in node.attribute
+        is_large(math.prod(tensor.dims[:]))
+        for attribute in node.attribute[:]
         if attribute.type in HEAVY
-        for tensor in (attribute.t, *attribute.tensors)
+        for tensor in (attribute.t, *attribute.tensors[:])
     )
 
 
@@ -312,13 +293,13 @@ def _copy(message: Any, copy: Any) -> None:
 def _prepare_node(copy: onnx.NodeProto, version: int) -> None:
     """Empty the tensors of a copied node, and mend faults that runtimes accept."""
     if copy.domain == "":
-        if "" in copy.input:
+        if "" in copy.input[:]:
             _name_absent_inputs(copy)
         if version in BEYOND_ONNX.get(copy.op_type, ()):
             copy.domain = _RUNTIME
     elif copy.domain == "ai.onnx":  # runtimes also know this name of the standard domain
         copy.domain = ""
-    for attribute in copy.attribute:
+    for attribute in copy.attribute[:]:
         if attribute.type in HEAVY:
             _empty(attribute, version)
 
@@ -340,40 +321,14 @@ def _empty(attribute: onnx.AttributeProto, version: int) -> None:
     """Empty the tensors of a copied attribute, and prepare its graphs."""
     graphs = [attribute.g] if attribute.HasField("g") else []
     tensors = [attribute.t] if attribute.HasField("t") else []
-    tensors += attribute.tensors
-    for graph in (*graphs, *attribute.graphs):
+    tensors += attribute.tensors[:]
+    for graph in (*graphs, *attribute.graphs[:]):
         _complete(graph)
-        tensors += graph.initializer
-        for node in graph.node:
+        tensors += graph.initializer[:]
+        for node in graph.node[:]:
             _prepare_node(node, version)
     for tensor in tensors:
         name, kind = tensor.name, tensor.data_type
         tensor.Clear()
         tensor.name, tensor.data_type = name, kind
         tensor.dims.append(0)
-
-
-def bodies(node: onnx.NodeProto) -> Sequence[onnx.GraphProto]:
-    """Return the subgraphs of a node.
-
-    For a standard operator without subgraphs, none are looked for: `onnx.checker` refuses them.
-    """
-    if node.domain == "" and not _may_have_bodies(node.op_type):
-        return ()
-    found: list[onnx.GraphProto] = []
-    for attribute in node.attribute:
-        if attribute.type in HEAVY:
-            if attribute.HasField("g"):
-                found.append(attribute.g)
-            found += attribute.graphs
-    return found
-
-
-@lru_cache(maxsize=1024)
-def _may_have_bodies(op: str) -> bool:
-    """Return whether a node of the standard domain may have subgraphs; true if it is unknown."""
-    if not onnx.defs.has(op):
-        return True
-    kinds = onnx.defs.OpSchema.AttrType
-    attributes = onnx.defs.get_schema(op).attributes.values()
-    return any(a.type in (kinds.GRAPH, kinds.GRAPHS) for a in attributes)

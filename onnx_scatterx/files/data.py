@@ -3,6 +3,7 @@
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TypeGuard, TypeVar
 
@@ -10,7 +11,7 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.files.check import HEAVY, bodies
+from onnx_scatterx.files.held_nodes import HEAVY, HeldNode, bodies
 from onnx_scatterx.files.raw_lengths import RawLengths
 from onnx_scatterx.graphs import all_graphs
 from onnx_scatterx.processes import quiet
@@ -24,6 +25,9 @@ _FIELDS = {
     if number != onnx.TensorProto.UNDEFINED
 }
 _TYPED_FIELDS = frozenset(_FIELDS.values())
+EXTERNAL = onnx.TensorProto.EXTERNAL
+"""The location of external data. Protobuf looks for a name of a type of messages at length."""
+
 DATA_FIELDS = _TYPED_FIELDS | {"raw_data"}
 """The fields of a TensorProto that may hold its numbers."""
 
@@ -78,13 +82,13 @@ def to_proto(model: ir.Model) -> onnx.ModelProto:
 
 
 def check_tensors(
-    proto: onnx.ModelProto,
+    some: Iterable[onnx.TensorProto],
     what: str,
     directory: Path | None,
     elsewhere: Mapping[str, Path] | None = None,
     lengths: RawLengths | None = None,
 ) -> bool:
-    """Return whether some data are external.
+    """Return whether some tensors have external data.
 
     Raises `ModelError` if a tensor's data do not fit its shape, or its external file is short.
     Without a `directory`, external files are not checked. `elsewhere` has the files that are not in
@@ -93,9 +97,9 @@ def check_tensors(
     lengths = lengths or RawLengths()
     sizes: dict[str, int] = {}
     outside = False
-    for tensor in tensors(proto):
+    for tensor in some:
         where = f"{what}: tensor {tensor.name or 'of a Constant'}"
-        if any(dim < 0 for dim in tensor.dims):
+        if min(tensor.dims[:], default=0) < 0:
             raise ModelError(f"{where} has the shape {list(tensor.dims)}")
         stored = {field for field in _TYPED_FIELDS if len(getattr(tensor, field))}
         if tensor.HasField("raw_data"):  # its bytes are not copied
@@ -103,7 +107,7 @@ def check_tensors(
         if len(stored) > 1:
             fields = " and ".join(sorted(stored))
             raise ModelError(f"{where} has its numbers in {fields}")
-        if tensor.data_location == onnx.TensorProto.EXTERNAL:
+        if tensor.data_location == EXTERNAL:
             outside = True
             if directory is not None:
                 _check_external(tensor, where, directory, elsewhere or {}, sizes)
@@ -122,7 +126,7 @@ def _check_typed(tensor: onnx.TensorProto, what: str) -> None:
     field = _FIELDS.get(tensor.data_type)
     if field is None:
         return
-    expected = math.prod(tensor.dims)
+    expected = math.prod(tensor.dims[:])
     if tensor.data_type in _COMPLEX:
         expected *= 2
     bits = _bits(tensor)
@@ -165,13 +169,18 @@ def _check_external(
 def tensor_bytes(tensor: onnx.TensorProto) -> int | None:
     """Return how many bytes a tensor's raw data take; None for strings and unknown types."""
     bits = _bits(tensor)
-    return None if bits is None else -(-math.prod(tensor.dims) * bits // 8)
+    return None if bits is None else -(-math.prod(tensor.dims[:]) * bits // 8)
 
 
 def _bits(tensor: onnx.TensorProto) -> int | None:
-    """Return how many bits an element takes; None for strings and unknown types."""
+    return _bits_of(tensor.data_type)
+
+
+@lru_cache(maxsize=64)
+def _bits_of(number: int) -> int | None:
+    """Return how many bits an element of a type takes; None for strings and unknown types."""
     try:
-        dtype = ir.DataType(tensor.data_type)
+        dtype = ir.DataType(number)
     except ValueError:
         return None
     return None if dtype in (ir.DataType.STRING, ir.DataType.UNDEFINED) else dtype.bitwidth
@@ -183,14 +192,14 @@ def graphs_in(proto: onnx.ModelProto) -> Iterator[onnx.GraphProto | onnx.Functio
     while stack:
         graph = stack.pop()
         yield graph
-        for node in graph.node:
+        for node in graph.node[:]:
             stack.extend(bodies(node))
 
 
 def tensors(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
     """Yield every tensor of a model: initializers and attributes, of subgraphs and functions."""
-    yield from proto.graph.initializer
-    yield from tensors_of(proto.graph.node)
+    yield from proto.graph.initializer[:]
+    yield from tensors_of(proto.graph.node[:])
     for function in proto.functions:
         yield from tensors_of(function.node)
 
@@ -200,19 +209,33 @@ def tensors_of(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.TensorProto]:
     waiting = [nodes]
     while waiting:
         for node in waiting.pop():
-            for attribute in node.attribute:
-                if attribute.type in HEAVY:
-                    if attribute.HasField("t"):
-                        yield attribute.t
-                    yield from attribute.tensors
-            for body in bodies(node):
-                yield from body.initializer
-                waiting.append(body.node)
+            attributes = node.attribute[:]
+            inner = bodies(node, attributes)
+            yield from _held_tensors(attributes, inner)
+            waiting += [body.node[:] for body in inner]
+
+
+def tensors_held(nodes: Iterable[HeldNode]) -> Iterator[onnx.TensorProto]:
+    """Yield the tensors of some nodes, and the initializers of their subgraphs."""
+    for held in nodes:
+        yield from _held_tensors(held.attributes, held.bodies)
+
+
+def _held_tensors(
+    attributes: Iterable[onnx.AttributeProto], inner: Iterable[onnx.GraphProto]
+) -> Iterator[onnx.TensorProto]:
+    for attribute in attributes:
+        if attribute.type in HEAVY:
+            if attribute.HasField("t"):
+                yield attribute.t
+            yield from attribute.tensors[:]
+    for body in inner:
+        yield from body.initializer[:]
 
 
 def locations(proto: onnx.ModelProto) -> tuple[str, ...]:
     """Return the locations of external data in a message, unchanged."""
-    outside = (t for t in tensors(proto) if t.data_location == onnx.TensorProto.EXTERNAL)
+    outside = (t for t in tensors(proto) if t.data_location == EXTERNAL)
     return tuple(dict.fromkeys(filter(None, map(location_of, outside))))
 
 

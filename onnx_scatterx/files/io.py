@@ -22,8 +22,10 @@ from onnx_scatterx.files.data import (
     from_proto,
     graphs_in,
     locations,
+    tensors_held,
     to_proto,
 )
+from onnx_scatterx.files.held_nodes import held_nodes
 from onnx_scatterx.files.mapped import Read
 from onnx_scatterx.files.merge import Original
 from onnx_scatterx.files.model_source import AnyModel, ModelSource
@@ -194,9 +196,11 @@ def _to_ir(found: Read, what: str, directory: Path | None) -> tuple[ir.Model, bo
     for graph in (proto.graph, *proto.functions):
         for name in sorted(free_names(graph, unsorted)):
             raise ModelError(f"{what}: the graph is invalid: nothing defines the value {name!r}")
-    outside = check_tensors(proto, what, directory, lengths=lengths)
-    check_texts(proto, what)
-    check_bodies(proto, what)
+    nodes = held_nodes(proto)
+    held = (*proto.graph.initializer, *tensors_held(nodes))
+    outside = check_tensors(held, what, directory, lengths=lengths)
+    check_texts(proto, nodes, what)
+    check_bodies(nodes, what)
     if not unsorted:
         check_valid(proto, what)
     try:

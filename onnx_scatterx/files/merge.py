@@ -92,7 +92,8 @@ class Original:
         if changes is None:
             return message
         self._weights.restore_names()
-        before, after = changes.written(message, model, snapshot.order, self._weights)
+        keys = [*map(key_of_message, message.graph.node[:])]
+        before, after = changes.written(message, keys, model, snapshot.order, self._weights)
         if before == after and snapshot.order == self._snapshot.order:
             return message
         if not self._is_ours:
@@ -103,7 +104,8 @@ class Original:
             for info in message.training_info
             for entry in (*info.initialization_binding, *info.update_binding)
         )
-        _merge_nodes(message.graph.node, before.graph.node, after.graph.node, snapshot.order)
+        parts = before.graph.node[:], after.graph.node[:]
+        _merge_nodes(message.graph.node, keys, *parts, snapshot.order)
         _drop_namesakes(message.graph, before.graph, after.graph)
         for part in (before, after):
             del part.graph.node[:]
@@ -137,8 +139,8 @@ def _merge(message: Any, before: Any, after: Any) -> None:
 
 def _drop_namesakes(message: Any, before: Any, after: Any) -> None:
     """Remove a graph's entries for names without a value, if a new node now has such a name."""
-    new = {name for node in after.node for name in node.output}
-    new.difference_update(name for node in before.node for name in node.output)
+    new = {name for node in after.node[:] for name in node.output[:]}
+    new.difference_update(name for node in before.node[:] for name in node.output[:])
     for field, name_of in (("value_info", "name"), ("quantization_annotation", "tensor_name")):
         there: Any = getattr(message, field, ())
         unsaid = new - {getattr(one, name_of) for one in getattr(after, field, ())}
@@ -186,12 +188,18 @@ def _merge_one(message: Any, before: Any, after: Any, name: str) -> None:
         message.ClearField(name)
 
 
-def _merge_nodes(messages: Any, befores: Any, afters: Any, order: Iterable[NodeKey]) -> None:
+def _merge_nodes(
+    messages: Any,
+    keys: Iterable[NodeKey],
+    befores: Iterable[Any],
+    afters: Iterable[Any],
+    order: Iterable[NodeKey],
+) -> None:
     """Merge nodes into those of the main graph, of which ``befores`` and ``afters`` are a part.
 
-    ``order`` has the keys of all nodes afterwards.
+    ``keys`` are those of the messages, and ``order`` has the keys of all nodes afterwards.
     """
-    old = {key_of_message(message): message for message in messages}
+    old = dict(zip(keys, messages[:], strict=True))
     known = {key_of_message(before): before for before in befores}
     fresh = deque(afters)
     made: list[Any] = []

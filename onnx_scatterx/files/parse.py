@@ -22,7 +22,7 @@ import onnx_ir as ir
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from onnx_scatterx.errors import ModelError, about_file, one_line
-from onnx_scatterx.files.data import DATA_FIELDS, check_tensors
+from onnx_scatterx.files.data import DATA_FIELDS, check_tensors, tensors
 from onnx_scatterx.files.mapped import MOST_BYTES, InFile, Read, mapped
 from onnx_scatterx.files.reading import open_sized, read_sized
 
@@ -168,7 +168,7 @@ def read_back(
             raise _not_written(f"{other}: {_CONTENT}", target)
         _judge(found.rest, target, meant, found.large)
         written = meant if found.large else found.rest
-    check_tensors(written, str(target), target.parent, data)
+    check_tensors(tensors(written), str(target), target.parent, data)
     return written
 
 

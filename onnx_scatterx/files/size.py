@@ -7,7 +7,7 @@ from typing import Any
 import onnx
 
 from onnx_scatterx.files.check import holds_large
-from onnx_scatterx.files.data import tensor_bytes
+from onnx_scatterx.files.data import EXTERNAL, tensor_bytes
 
 _LARGE = 1 << 24  # with more bytes of weights in memory, a message is not serialized to measure it
 
@@ -54,5 +54,5 @@ def _about(message: Any) -> int:
 
 
 def _weight(tensor: onnx.TensorProto) -> int:
-    outside = tensor.data_location == onnx.TensorProto.EXTERNAL
+    outside = tensor.data_location == EXTERNAL
     return 0 if outside else tensor_bytes(tensor) or 0

@@ -107,7 +107,7 @@ class Snapshot:
             for one in held:
                 if kind in _GRAPHS:
                     states.append(self._graph(one))
-                elif is_a(one, ir.serde.TensorProtoTensor) and is_large(math.prod(one.raw.dims)):
+                elif is_a(one, ir.serde.TensorProtoTensor) and is_large(math.prod(one.raw.dims[:])):
                     self._add(one)
         return states
 
@@ -122,12 +122,15 @@ _HEAVY = _SEVERAL | {ir.AttributeType.GRAPH, ir.AttributeType.TENSOR}
 
 def key_of(node: ir.Node) -> NodeKey:
     """Return what tells a node from the others of its graph."""
-    return node.op_type, next((v.name for v in node.outputs if v.name), node.name or "")
+    for value in node.outputs:
+        if value.name:
+            return node.op_type, value.name
+    return node.op_type, node.name or ""
 
 
 def key_of_message(node: onnx.NodeProto) -> NodeKey:
     """Return the same of a node in a message."""
-    return node.op_type, next(filter(None, node.output), node.name)
+    return node.op_type, next(filter(None, node.output), "") or node.name
 
 
 def _values(values: Iterable[ir.Value]) -> list[_State]:

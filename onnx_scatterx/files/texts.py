@@ -3,7 +3,7 @@
 import functools
 import itertools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any, TypeAlias
 
@@ -12,7 +12,7 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.files.data import graphs_in
+from onnx_scatterx.files.held_nodes import HeldNode
 
 _TEXTS = (onnx.AttributeProto.UNDEFINED, onnx.AttributeProto.STRING)
 _OPERAND = re.compile(r"[^.]*(\.\.\.[^.]*)?")
@@ -29,17 +29,25 @@ def check_strings(proto: onnx.ModelProto, what: str) -> None:
     while waiting:
         kind, messages = waiting.popitem()
         for name, held, several in _texts_of(kind):
-            values = map(held, messages)
-            texts = [*itertools.chain.from_iterable(values)] if several else [*values]
+            texts = _values(map(held, messages), several)
             if bytes in {*map(type, texts)}:
                 text = next(text for text in texts if isinstance(text, bytes))
                 why = f"a text is not UTF-8: {kind.name}.{name} is {text!r}"
                 raise ModelError(f"{what}: {why}")
         for name, held, several, inner in _messages_of(kind):
             below = messages if several else [m for m in messages if m.HasField(name)]
-            values = map(held, below)
-            if parts := [*itertools.chain.from_iterable(values)] if several else [*values]:
+            if parts := _values(map(held, below), several):
                 waiting.setdefault(inner, []).extend(parts)
+
+
+def _values(held: Iterator[Any], several: bool) -> list[Any]:
+    """Return the values of a field, or of all its lists.
+
+    Lists that are empty or at their end raise an error in protobuf, which takes longer than a copy.
+    """
+    if not several:
+        return [*held]
+    return [*itertools.chain.from_iterable(values[:] for values in held if values)]
 
 
 _Get: TypeAlias = Callable[[Message], Any]
@@ -68,14 +76,14 @@ def is_repeated(field: FieldDescriptor) -> bool:
     return hasattr(getattr(field.containing_type._concrete_class(), field.name), "extend")
 
 
-def check_texts(proto: onnx.ModelProto, what: str) -> None:
+def check_texts(proto: onnx.ModelProto, nodes: Sequence[HeldNode], what: str) -> None:
     """Raise `ModelError` if a text attribute of a standard operator is not text, or no equation.
 
     Text attributes of other operators, and of a Constant, may hold any bytes. On an equation whose
     dots are no ellipsis, the shape inference of onnx does not end.
     """
-    called = _called_equations(proto)
-    for attribute, holder, node in _texts(proto):
+    called = _called_equations(nodes)
+    for attribute, holder, node in _texts(proto, nodes):
         is_call = node is not None and (
             node.domain not in ("", "ai.onnx") or node.op_type == "Constant"
         )
@@ -98,21 +106,21 @@ def check_texts(proto: onnx.ModelProto, what: str) -> None:
             )
 
 
-def _called_equations(proto: onnx.ModelProto) -> set[str]:
+def _called_equations(nodes: Iterable[HeldNode]) -> set[str]:
     """Return the names of the attributes of functions to which equations of Einsums refer."""
-    einsums = (n for graph in graphs_in(proto) for n in graph.node if n.op_type == "Einsum")
-    return {a.ref_attr_name for n in einsums for a in n.attribute if a.ref_attr_name}
+    einsums = (held for held in nodes if held.node.op_type == "Einsum")
+    return {a.ref_attr_name for held in einsums for a in held.attributes if a.ref_attr_name}
 
 
 def _texts(
-    proto: onnx.ModelProto,
+    proto: onnx.ModelProto, nodes: Iterable[HeldNode]
 ) -> Iterator[tuple[onnx.AttributeProto, str, onnx.NodeProto | None]]:
     """Yield the text attributes, who has each, and its node; None if it is of a function."""
-    for graph in graphs_in(proto):
-        for attribute in getattr(graph, "attribute_proto", ()):
+    for function in proto.functions:
+        for attribute in function.attribute_proto:
             if attribute.type in _TEXTS:
-                yield attribute, graph.name, None
-        for node in graph.node:
-            for attribute in node.attribute:
-                if attribute.type in _TEXTS:
-                    yield attribute, node.name or node.op_type, node
+                yield attribute, function.name, None
+    for held in nodes:
+        for attribute in held.attributes:
+            if attribute.type in _TEXTS:
+                yield attribute, held.node.name or held.node.op_type, held.node

@@ -57,7 +57,9 @@ class Part:
 
     def numbers(self, i: int) -> list[int]:
         """Return the elements of an input that are known, or refuse."""
-        return [int(n) for n in granted(self.context.known(self.input(i)).constant).ravel()]
+        return [
+            int(n) for n in granted(self.context.known(self.input(i)).constant).ravel().tolist()
+        ]
 
     def attribute(self, name: str, default: Any) -> Any:
         """Return the value of an attribute, or refuse if only a caller knows it."""

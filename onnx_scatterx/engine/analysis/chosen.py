@@ -200,7 +200,7 @@ def _elements(tensor: TensorValue) -> object:
         return None
     listed = tensor.element_exprs
     if listed is not None:
-        return tuple(listed.ravel())
+        return tuple(listed.ravel().tolist())
     ones = {d: 0 for d, n in enumerate(tensor.shape) if n.constant == 1}
     kept = [d for d in range(len(tensor.shape)) if d not in ones]
     at = ones | {d: coord(i) for i, d in enumerate(kept)}

@@ -53,7 +53,11 @@ def _steps(limits: OperatorLimits, use: Use) -> Iterator[str]:
     if len(use.inputs) < 5 or use.inputs[4] is None:
         return
     steps, allowed = use.inputs[4].constant, limits.steps or {1}
-    if steps is None or allowed is True or any(int(s) not in allowed for s in steps.ravel()):
+    if (
+        steps is None
+        or allowed is True
+        or any(int(s) not in allowed for s in steps.ravel().tolist())
+    ):
         yield f"{use.op_type} with steps"
 
 
@@ -182,7 +186,7 @@ def _reduces_all(use: Use) -> bool:
     if sizes is None or axes is None or not axes.size:
         return False
     named, kept = (
-        {int(a) % len(sizes) for a in axes.ravel() if sizes},
+        {int(a) % len(sizes) for a in axes.ravel().tolist() if sizes},
         use.attributes.get("keepdims", 1),
     )
     return all(d in named or (kept and n == 1) for d, n in enumerate(sizes))

@@ -70,7 +70,7 @@ def _has_step(use: Use, steps: frozenset[int]) -> bool:
         return 1 in steps
     if tensor.constant is None:
         return True
-    return any(max(int(s), -1) in steps for s in tensor.constant.ravel())
+    return any(max(int(s), -1) in steps for s in tensor.constant.ravel().tolist())
 
 
 def _begins_last(use: Use, wanted: bool) -> bool:

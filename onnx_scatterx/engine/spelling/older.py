@@ -75,7 +75,7 @@ def pads_of_all_axes(node: Spelling, known: Known) -> Spelling | str:
     if shape is None or pads is None or axes is None:
         return "its pads, axes or rank are not known"
     rank = len(shape)
-    at = [int(axis) + (rank if axis < 0 else 0) for axis in axes.ravel()]
+    at = [int(axis) + (rank if axis < 0 else 0) for axis in axes.ravel().tolist()]
     if len(set(at)) != len(at) or not set(at) <= set(range(rank)) or pads.size != 2 * len(at):
         return "its axes are not those of the tensor"
     whole = np.zeros((2, rank), np.int64)

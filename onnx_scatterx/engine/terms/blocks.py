@@ -60,6 +60,8 @@ def line_of(array: np.ndarray) -> tuple[int, list[int]] | None:
         return None  # the sums below would wrap
     if int(array[(-1,) * array.ndim]) != first + sum(reach):
         return None
+    if array.size <= 2:
+        return first, steps  # it has no others
     whole: np.ndarray | None = None  # the line over the first block, which is the largest
     for index in blocks(array.shape):
         block = array[index].astype(np.int64, copy=False)

@@ -79,7 +79,7 @@ def fitted(terms: np.ndarray) -> Term | None:
         return lookup(terms, coords)
     if not terms.size:
         return None
-    flat: list[Term] = list(terms.ravel())
+    flat: list[Term] = terms.ravel().tolist()
     if all(t is flat[0] for t in flat):
         return flat[0]
     numbers = [t.offset for t in flat]

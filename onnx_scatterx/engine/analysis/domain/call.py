@@ -143,7 +143,7 @@ class Call(NamedTuple):
         tensor = self.input(i)
         if tensor is None:
             return self.integers(attribute)
-        return [int(v) for v in required(tensor.constant).ravel()]
+        return [int(v) for v in required(tensor.constant).ravel().tolist()]
 
 
 @dataclasses.dataclass

@@ -18,6 +18,7 @@ the same value in all visits, so the input itself stands for the visit.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -157,7 +158,7 @@ class TensorValue:
     def explicit(cls, elements: Sequence[Number] | np.ndarray, dtype: ir.DataType) -> TensorValue:
         """Return an array of terms, in the shape of the nested sequence."""
         objects: Any = np.asarray(elements, dtype=object)
-        terms = [term(t) for t in objects.ravel()]
+        terms = [term(t) for t in objects.ravel().tolist()]
         constants = [t.constant for t in terms]
         if None not in constants:
             numbers = np.array(constants, dtype=object).reshape(objects.shape)
@@ -218,13 +219,17 @@ class TensorValue:
             return None
         return values.astype(self.dtype.numpy(), copy=False)
 
-    @cached_property
+    @property
     def element_exprs(self) -> np.ndarray | None:
         """The contents as a small array of terms."""
-        shape = self.static_shape
-        if shape is None or self.content is None or not self.is_integer:
+        if self.content is None or self.shape is None or not self.is_integer:
             return None
-        if math.prod(shape) > LIMITS.listed_terms:
+        return self._listed
+
+    @cached_property
+    def _listed(self) -> np.ndarray | None:
+        shape = self.static_shape
+        if shape is None or math.prod(shape) > LIMITS.listed_terms:
             return None
         if isinstance(self.content, np.ndarray) and self.content.dtype == object:
             return self.content
@@ -233,7 +238,7 @@ class TensorValue:
             terms.ravel()[:] = [term(n) for n in numbers.ravel().tolist()]
             return terms
         assert isinstance(self.content, Term)
-        for index in np.ndindex(shape):
+        for index in itertools.product(*map(range, shape)):
             terms[index] = self.content.at(dict(enumerate(index)))
         return terms
 
@@ -246,13 +251,16 @@ class TensorValue:
             return each.ravel().tolist()
         return None if self.index_map is None else [self.index_map]
 
-    @cached_property
+    @property
     def index_map(self) -> Term | None:
         """The contents as a term over the coordinates."""
         if self.content is None or isinstance(self.content, Term):
             return self.content
-        if not self.is_integer:
-            return None
+        return self._formula if self.is_integer else None
+
+    @cached_property
+    def _formula(self) -> Term | None:
+        assert isinstance(self.content, np.ndarray)
         formula = fitted(self.content)
         if formula is not None or self.content.dtype != object:
             return formula
@@ -324,4 +332,4 @@ class TensorValue:
     def vector(self) -> list[Term] | None:
         """Return the elements of a tensor of rank 1 (or 0), or None if they are not known."""
         elements = self.element_exprs
-        return None if elements is None else list(elements.ravel())
+        return None if elements is None else elements.ravel().tolist()

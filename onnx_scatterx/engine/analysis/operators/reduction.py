@@ -128,7 +128,7 @@ def _reduced(x: TensorValue, gone: set[int], op: str, facts: Facts) -> np.ndarra
         at = tuple(0 if d in gone else i for d, i in enumerate(index))
         value = x.element_exprs[index]
         result[at] = value if result[at] is None else _FOLDS[op](result[at], value)
-    whole = all(t is not None and fits(t, x.dtype, facts) for t in result.ravel())
+    whole = all(t is not None and fits(t, x.dtype, facts) for t in result.ravel().tolist())
     if whole and x.dtype.bitwidth == 64 and op in _STARTS:
         whole = _is_exact(x.element_exprs.ravel(), result.ravel(), op, facts)
     return result if whole else None

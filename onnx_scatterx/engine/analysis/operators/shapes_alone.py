@@ -81,7 +81,7 @@ def pad(call: Call) -> Result:
     if named is not None:
         if named.constant is None:
             return [TensorValue(x.dtype, call.unknown_shape(len(x.dims)))]
-        axes = [int(a) % len(x.dims) for a in named.constant.ravel()]
+        axes = [int(a) % len(x.dims) for a in named.constant.ravel().tolist()]
     result = list(x.dims)
     for i, axis in enumerate(axes):
         result[axis] = result[axis] + amounts[i] + amounts[i + len(axes)]

@@ -76,7 +76,7 @@ def cuts_of(call: Call) -> list[Cut]:
         for i, into in ((3, axes), (4, steps)):
             tensor = call.input(i)
             if tensor is not None:
-                into[:] = [int(v) for v in required(tensor.constant).ravel()]
+                into[:] = [int(v) for v in required(tensor.constant).ravel().tolist()]
     # The largest numbers have a meaning of their own.
     edges = (k < 0 and _may_be_edge(e, call.facts) for e, k in zip(ends, steps, strict=False))
     require(not any(edges), len(starts) == len(ends) == len(axes) == len(steps), 0 not in steps)

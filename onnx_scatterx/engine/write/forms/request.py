@@ -106,7 +106,7 @@ class Request:
     def numbers(self, i: int) -> list[int]:
         """Return the elements of an integer input."""
         require(self.has(i))
-        return [int(n) for n in required(self.known_of(i).constant).ravel()]
+        return [int(n) for n in required(self.known_of(i).constant).ravel().tolist()]
 
     def axis(self, rank: int) -> int:
         """Return the attribute ``axis``, counted from the start."""

@@ -154,7 +154,7 @@ def gathered_box(request: Request) -> ir.Value:
 
 def _slices(request: Request, x: ir.Value, indices: np.ndarray, axis: int, size: int) -> ir.Value:
     """Write one Slice for each run of rows, if they are few; a scalar index removes its axis."""
-    runs = _runs([int(i) + (size if i < 0 else 0) for i in indices.ravel()])
+    runs = _runs([int(i) + (size if i < 0 else 0) for i in indices.ravel().tolist()])
     require(0 < len(runs) <= _PARTS, indices.ndim <= 1, request.kind, 0 not in request.sizes)
     needed = ["Slice", *["Concat"] * (len(runs) > 1), *["Reshape"] * (indices.ndim == 0)]
     require(*map(request.takes, needed))
