@@ -51,11 +51,13 @@ def misread_node(knowledge: Knowledge) -> tuple[ir.Node, str] | None:
 def _reshape_is_misread(node: ir.Node, scope: Scope) -> bool:
     x, target = map(scope.of, node.inputs[:2])
     sizes = target.vector()
-    if x.shape is None or sizes is None or all(t.constant is not None for t in sizes):
+    if x.shape is None or sizes is None or all(t.constant not in (None, -1) for t in sizes):
         return False
     if all(t.constant != 0 for t in sizes):
         return False
-    return "allowzero" in node.attributes or any(n.constant == 0 for n in x.shape)
+    allowed = node.attributes.get("allowzero")
+    is_written = allowed is not None and (allowed.is_ref() or allowed.value != 0)
+    return is_written or any(n.constant == 0 for n in x.shape)
 
 
 def _slice_is_misread(node: ir.Node, scope: Scope) -> bool:
