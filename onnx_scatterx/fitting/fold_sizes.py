@@ -114,7 +114,7 @@ def _is_sized(function: ir.Function) -> bool:
 
 
 def _is_read_well(known: Knowledge) -> bool:
-    return misread_node(known) is None
+    return misread_node(known, folded=True) is None
 
 
 class _Folding:

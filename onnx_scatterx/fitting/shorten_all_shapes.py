@@ -28,7 +28,7 @@ def shorten_all_shapes(job: Job) -> bool:
     >>> [node.op_type for node in model.graph]
     ['Shape', 'Reshape']
     """
-    if job.obstacle is not None:
+    if not job.may_fold:
         return False
     modified = False
     try:

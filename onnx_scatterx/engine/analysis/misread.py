@@ -32,8 +32,12 @@ from onnx_scatterx.engine.analysis.domain.flags import is_meaningless, is_padded
 _ENDS = (2**31 - 1, 2**63 - 1)
 
 
-def misread_node(knowledge: Knowledge) -> tuple[ir.Node, str] | None:
-    """Return the first node of a model whose shape is inferred wrongly, and why, if one is."""
+def misread_node(knowledge: Knowledge, *, folded: bool = False) -> tuple[ir.Node, str] | None:
+    """Return the first node of a model whose shape is inferred wrongly, and why, if there is one.
+
+    A Reshape counts only if values or sizes are to be ``folded``: else its shape is not known
+    sooner.
+    """
     for graph, scope in knowledge.scopes.items():
         for node in graph:
             if node.domain != "":
@@ -43,7 +47,8 @@ def misread_node(knowledge: Knowledge) -> tuple[ir.Node, str] | None:
             if is_padded_twice(node):
                 return node, "it has pads beside auto_pad"
             check = _MISREAD.get(node.op_type)
-            if check is not None and check(node, scope):
+            counts = folded or node.op_type != "Reshape"
+            if check is not None and counts and check(node, scope):
                 return node, "shape inference misreads it"
     return None
 

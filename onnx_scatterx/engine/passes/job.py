@@ -305,6 +305,15 @@ class Job:
         node, why = found
         return Refusal(Reason.INVALID, f"{node.op_type} {node.name or node.outputs[0].name}: {why}")
 
+    @property
+    def may_fold(self) -> bool:
+        """Whether values and sizes may be known sooner, and nothing else forbids a change."""
+        if self.obstacle is not None:
+            return False
+        return not self.held.has("Reshape") or (
+            of_scatter(lambda: misread_node(self.analyses.full.knowledge, folded=True)) is None
+        )
+
     def obstacle_to(self, step: str) -> Refusal | None:
         """Return why a pass must not write anything: it was not chosen, or there is an obstacle."""
         return self.obstacle if self.is_chosen(step) else Refusal(Reason.NOT_CHOSEN)

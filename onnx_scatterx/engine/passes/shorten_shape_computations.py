@@ -21,7 +21,7 @@ def shorten_shape_computations(job: Job) -> bool:
     """
     alone = not job.is_chosen("LowerScatters")
     nodes_of = {outcome.graph: outcome.index_nodes for outcome in job.outcomes}
-    if job.obstacle is not None:
+    if not job.may_fold:
         return False
     counts = any(clause.is_count for clause in job.assumed)
     modified = False

@@ -53,3 +53,11 @@ def test_a_zero_that_copies_a_size_is_no_obstacle(sizes: str, allowed: str) -> N
     model = parse(f"""g (float[N, 4] x, int64 n, float[4] d, float[1] u) => (y, z) {{
         y = Reshape {allowed} (x, {sizes})  z = ScatterElements (d, [1], u) }}""")
     assert onnx_scatterx.optimize(model, target="standard").report.removed == 1
+
+
+@pytest.mark.parametrize("target", ["standard", "tflite"])
+def test_a_scatter_beside_a_size_of_nothing_goes(target: str) -> None:
+    model = parse("""g (float[0, K] x, int64 n, float[4] d, float[1] u) => (y, z) {
+        sizes = Concat <axis = 0> (Gather (Shape (x), [0]), Reshape (n, [1]))
+        y = Reshape (x, sizes)  z = ScatterElements (d, [1], u) }""")
+    assert onnx_scatterx.optimize(model, target=target).report.removed == 1
