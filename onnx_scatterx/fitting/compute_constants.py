@@ -55,7 +55,7 @@ def compute_constants(job: Job) -> bool:
     """
     drawn = draw_silent(job)
     looked_for = _Chains(job)
-    if not looked_for.are_there or not job.may_fold:
+    if not looked_for.are_there or job.obstacle_to("ComputeConstants", folds=True) is not None:
         return drawn
     with budget().share(1 / 4):
         known = within_limits(job.analyses.without_trust.current)

@@ -28,7 +28,7 @@ def shorten_all_shapes(job: Job) -> bool:
     >>> [node.op_type for node in model.graph]
     ['Shape', 'Reshape']
     """
-    if not job.may_fold:
+    if job.obstacle_to("ShortenAllShapes", folds=True) is not None:
         return False
     modified = False
     try:

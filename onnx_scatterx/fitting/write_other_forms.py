@@ -52,7 +52,10 @@ def write_other_forms(job: Job) -> bool:
     ['Equal']
     """
     target = job.settings.target
-    if not any(map(has_other_forms, job.held.nodes)) or not job.may_fold:
+    if (
+        not any(map(has_other_forms, job.held.nodes))
+        or job.obstacle_to("WriteOtherForms", folds=True) is not None
+    ):
         return False
     modified, zeros, defined = _list_positions(job), list[str](), list[str]()
     if not (target.is_limited or target.static_only) or _writes_nothing(job):

@@ -73,7 +73,8 @@ def _slice_is_misread(node: ir.Node, scope: Scope) -> bool:
 
 
 def _positions_are_misread(node: ir.Node, scope: Scope) -> bool:
-    return bool(node.inputs) and scope.of(node.inputs[0]).rank == 0
+    x = scope.of(node.inputs[0])
+    return x.rank == 0 and x.constant is None  # of a constant, they are one, too
 
 
 _MISREAD = {

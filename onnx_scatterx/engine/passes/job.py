@@ -299,24 +299,25 @@ class Job:
         """Why the model must not be changed, or None if it may be."""
         if self.forbidden is not None:
             return self.forbidden
-        found = of_scatter(lambda: misread_node(self.analyses.full.knowledge))
+        return self._misread()
+
+    def _misread(self, *, folded: bool = False) -> Refusal | None:
+        found = of_scatter(lambda: misread_node(self.analyses.full.knowledge, folded=folded))
         if found is None or isinstance(found, Refusal):
             return found
         node, why = found
         return Refusal(Reason.INVALID, f"{node.op_type} {node.name or node.outputs[0].name}: {why}")
 
-    @property
-    def may_fold(self) -> bool:
-        """Whether values and sizes may be known sooner, and nothing else forbids a change."""
-        if self.obstacle is not None:
-            return False
-        return not self.held.has("Reshape") or (
-            of_scatter(lambda: misread_node(self.analyses.full.knowledge, folded=True)) is None
-        )
+    def obstacle_to(self, step: str, *, folds: bool = False) -> Refusal | None:
+        """Return why a pass must not write anything: it was not chosen, or there is an obstacle.
 
-    def obstacle_to(self, step: str) -> Refusal | None:
-        """Return why a pass must not write anything: it was not chosen, or there is an obstacle."""
-        return self.obstacle if self.is_chosen(step) else Refusal(Reason.NOT_CHOSEN)
+        A pass that ``folds`` lets values and sizes be known sooner.
+        """
+        if not self.is_chosen(step):
+            return Refusal(Reason.NOT_CHOSEN)
+        if self.obstacle is not None or not folds or not self.held.has("Reshape"):
+            return self.obstacle
+        return self._misread(folded=True)
 
     def is_chosen(self, step: str) -> bool:
         """Return whether the user chose a pass, or chose none."""

@@ -21,7 +21,7 @@ def shorten_shape_computations(job: Job) -> bool:
     """
     alone = not job.is_chosen("LowerScatters")
     nodes_of = {outcome.graph: outcome.index_nodes for outcome in job.outcomes}
-    if not job.may_fold:
+    if job.obstacle_to("ShortenShapeComputations", folds=True) is not None:
         return False
     counts = any(clause.is_count for clause in job.assumed)
     modified = False
