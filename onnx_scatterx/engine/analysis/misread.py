@@ -33,9 +33,10 @@ _ENDS = (2**31 - 1, 2**63 - 1)
 
 
 def misread_node(knowledge: Knowledge, *, folded: bool = False) -> tuple[ir.Node, str] | None:
-    """Return the first node of a model whose shape is inferred wrongly, and why, if one is.
+    """Return the first node of a model whose shape is inferred wrongly, and why, if there is one.
 
-    A Reshape counts only if values are to be ``folded``: else its shape is not known sooner.
+    A Reshape counts only if values or sizes are to be ``folded``: else its shape is not known
+    sooner.
     """
     for graph, scope in knowledge.scopes.items():
         for node in graph:
@@ -68,11 +69,13 @@ def stays_computed(node: ir.Node, scope: Scope) -> bool:
 def _reshape_is_misread(node: ir.Node, scope: Scope) -> bool:
     x, target = map(scope.of, node.inputs[:2])
     sizes = target.vector()
-    if x.shape is None or sizes is None or all(t.constant is not None for t in sizes):
+    if x.shape is None or sizes is None or all(t.constant not in (None, -1) for t in sizes):
         return False
     if all(t.constant != 0 for t in sizes):
         return False
-    return "allowzero" in node.attributes or any(n.constant == 0 for n in x.shape)
+    allowed = node.attributes.get("allowzero")
+    is_written = allowed is not None and (allowed.is_ref() or allowed.value != 0)
+    return is_written or any(n.constant == 0 for n in x.shape)
 
 
 def _slice_is_misread(node: ir.Node, scope: Scope) -> bool:
@@ -83,7 +86,8 @@ def _slice_is_misread(node: ir.Node, scope: Scope) -> bool:
 
 
 def _positions_are_misread(node: ir.Node, scope: Scope) -> bool:
-    return bool(node.inputs) and scope.of(node.inputs[0]).rank == 0
+    x = scope.of(node.inputs[0])
+    return x.rank == 0 and x.constant is None  # of a constant, they are one, too
 
 
 _MISREAD = {

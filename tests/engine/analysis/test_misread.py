@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import onnx_scatterx
-from tests.helpers.pair import assert_same
+from tests.helpers.pair import assert_same, open_session
 from tests.helpers.support import parse
 
 
@@ -37,3 +37,27 @@ def test_another_size_of_nothing_stays_computed() -> None:
     result = onnx_scatterx.optimize(model, target="tract")
     feeds = [{"x": np.zeros(shape, np.float32)} for shape in ((2, 0, 0), (0, 3, 0))]
     assert_same(model, result.model, feeds)
+
+
+def test_a_zero_beside_what_is_inferred_stays_computed() -> None:
+    model = parse("""g (float[N] x) => (y) {
+        y = Reshape <allowzero = 1> (x, Concat <axis = 0> ([0], [-1])) }""")
+    result = onnx_scatterx.optimize(model, target="opencv")
+    open_session(model)
+    open_session(result.model)
+
+
+@pytest.mark.parametrize("sizes", ["[0, -1]", "Concat <axis = 0> ([0], Reshape (n, [1]))"])
+@pytest.mark.parametrize("allowed", ["", "<allowzero = 0>"])
+def test_a_zero_that_copies_a_size_is_no_obstacle(sizes: str, allowed: str) -> None:
+    model = parse(f"""g (float[N, 4] x, int64 n, float[4] d, float[1] u) => (y, z) {{
+        y = Reshape {allowed} (x, {sizes})  z = ScatterElements (d, [1], u) }}""")
+    assert onnx_scatterx.optimize(model, target="standard").report.removed == 1
+
+
+@pytest.mark.parametrize("target", ["standard", "tflite"])
+def test_a_scatter_beside_a_size_of_nothing_goes(target: str) -> None:
+    model = parse("""g (float[0, K] x, int64 n, float[4] d, float[1] u) => (y, z) {
+        sizes = Concat <axis = 0> (Gather (Shape (x), [0]), Reshape (n, [1]))
+        y = Reshape (x, sizes)  z = ScatterElements (d, [1], u) }""")
+    assert onnx_scatterx.optimize(model, target=target).report.removed == 1
