@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis import Scope
+from onnx_scatterx.engine.analysis import Scope, size_makers
 from onnx_scatterx.engine.budget import LimitError, budget
 from onnx_scatterx.engine.mosaic import Constants
 from onnx_scatterx.engine.passes import Job, Pass
@@ -192,8 +192,9 @@ def _forms_in(
     """
     scope, refused = known.scope, set[ir.Value]()
     asks = writer.target.onnxruntime and has_quantizers(graph)
+    fixed = size_makers(graph, scope)
     for node in list(graph):
-        if not has_other_forms(node) or node.graph is None:
+        if not has_other_forms(node) or node.graph is None or node in fixed:
             continue
         if asks and reason_to_keep(node, known) is not None:
             continue

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.engine.analysis.domain.tensor import TensorValue as TensorValue
     from onnx_scatterx.engine.analysis.domain.tensor import size_name as size_name
     from onnx_scatterx.engine.analysis.misread import misread_node as misread_node
+    from onnx_scatterx.engine.analysis.misread import size_makers as size_makers
     from onnx_scatterx.engine.analysis.misread import stays_computed as stays_computed
     from onnx_scatterx.engine.analysis.model_analysis import ModelAnalysis as ModelAnalysis
     from onnx_scatterx.engine.analysis.model_analysis import interpret as interpret
@@ -51,7 +52,7 @@ else:
             "required",
             "domain.overflow": "without_wraparound",
             "domain.tensor": "ElementOf Shape TensorValue size_name",
-            "misread": "misread_node stays_computed",
+            "misread": "misread_node size_makers stays_computed",
             "model_analysis": "ModelAnalysis interpret",
             "operators.gathers": "Reading",
             "operators.index_ranges": "index_ranges",

@@ -28,6 +28,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Knowledge, Scope
 from onnx_scatterx.engine.analysis.domain.flags import is_meaningless, is_padded_twice
+from onnx_scatterx.graphs import makers, reached
 
 _ENDS = (2**31 - 1, 2**63 - 1)
 
@@ -64,6 +65,12 @@ def stays_computed(node: ir.Node, scope: Scope) -> bool:
     if node.op_type == "Reshape":
         return _reshape_is_misread(node, scope)
     return any(size.constant == 0 for size in scope.of(node.inputs[1]).vector() or ())
+
+
+def size_makers(graph: ir.Graph, scope: Scope) -> set[ir.Node]:
+    """Return the nodes that compute the shapes of a graph which must not be known sooner."""
+    shapes = [node.inputs[1] for node in graph if stays_computed(node, scope)]
+    return set(reached(makers(shapes), lambda n: () if n.op_type == "Shape" else makers(n.inputs)))
 
 
 def _reshape_is_misread(node: ir.Node, scope: Scope) -> bool:

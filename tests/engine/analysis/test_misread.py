@@ -61,3 +61,14 @@ def test_a_scatter_beside_a_size_of_nothing_goes(target: str) -> None:
         sizes = Concat <axis = 0> (Gather (Shape (x), [0]), Reshape (n, [1]))
         y = Reshape (x, sizes)  z = ScatterElements (d, [1], u) }""")
     assert onnx_scatterx.optimize(model, target=target).report.removed == 1
+
+
+def test_no_other_form_lets_a_size_be_known_sooner() -> None:
+    model = parse("""g (float[N, M, 0] x, int64 n) => (y) {
+        sizes = Concat <axis = 0> (Reshape (n, [1]), Gather (Shape (x), [2]))
+        y = Reshape <allowzero = 1> (x, sizes) }""")
+    result = onnx_scatterx.optimize(
+        model, target="standard, avoid = ['Concat']", assume=["n == -1"]
+    )
+    open_session(model)
+    open_session(result.model)
