@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from onnx_scatterx.engine.analysis.domain.tensor import size_name as size_name
     from onnx_scatterx.engine.analysis.misread import misread_node as misread_node
     from onnx_scatterx.engine.analysis.misread import size_makers as size_makers
-    from onnx_scatterx.engine.analysis.misread import stays_computed as stays_computed
     from onnx_scatterx.engine.analysis.model_analysis import ModelAnalysis as ModelAnalysis
     from onnx_scatterx.engine.analysis.model_analysis import interpret as interpret
     from onnx_scatterx.engine.analysis.operators.gathers import Reading as Reading
@@ -52,7 +51,7 @@ else:
             "required",
             "domain.overflow": "without_wraparound",
             "domain.tensor": "ElementOf Shape TensorValue size_name",
-            "misread": "misread_node size_makers stays_computed",
+            "misread": "misread_node size_makers",
             "model_analysis": "ModelAnalysis interpret",
             "operators.gathers": "Reading",
             "operators.index_ranges": "index_ranges",

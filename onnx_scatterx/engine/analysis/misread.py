@@ -54,7 +54,7 @@ def misread_node(knowledge: Knowledge, *, folded: bool = False) -> tuple[ir.Node
     return None
 
 
-def stays_computed(node: ir.Node, scope: Scope) -> bool:
+def _stays_computed(node: ir.Node, scope: Scope) -> bool:
     """Return whether the shape that a node reads must not be known sooner.
 
     A Reshape would be misread. ONNX Runtime drops an Expand by a constant with a 0 under its
@@ -69,7 +69,7 @@ def stays_computed(node: ir.Node, scope: Scope) -> bool:
 
 def size_makers(graph: ir.Graph, scope: Scope) -> set[ir.Node]:
     """Return the nodes that compute the shapes of a graph which must not be known sooner."""
-    shapes = [node.inputs[1] for node in graph if stays_computed(node, scope)]
+    shapes = [node.inputs[1] for node in graph if _stays_computed(node, scope)]
     return set(reached(makers(shapes), lambda n: () if n.op_type == "Shape" else makers(n.inputs)))
 
 

@@ -14,7 +14,7 @@ from functools import partial
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.analysis import stays_computed
+from onnx_scatterx.engine.analysis import size_makers
 from onnx_scatterx.engine.budget import LimitError, own_budget
 from onnx_scatterx.engine.passes.integers_behind import integers_from
 from onnx_scatterx.engine.passes.job import Job
@@ -77,16 +77,16 @@ def _shapes(task: GraphContext) -> list[_Shape]:
 
     A node that was written for a scatter already has the shortest one.
     """
-    shapes = []
+    shapes, fixed = [], size_makers(task.graph, task.scope)
     for node in task.graph:
         input_index = described(node).shape_input
         if input_index is None or len(node.inputs) <= input_index:
             continue
-        if REPLACES in node.metadata_props or stays_computed(node, task.scope):
+        if REPLACES in node.metadata_props:
             continue
         value = node.inputs[input_index]
         dims = task.scope.of(value).vector()
-        if value is not None and dims and value.producer() is not None:
+        if value is not None and dims and value.producer() not in (None, *fixed):
             shapes.append(_Shape(node, input_index, value, dims))
     return shapes
 
