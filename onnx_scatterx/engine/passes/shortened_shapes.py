@@ -86,7 +86,8 @@ def _shapes(task: GraphContext) -> list[_Shape]:
             continue
         value = node.inputs[input_index]
         dims = task.scope.of(value).vector()
-        if value is not None and dims and value.producer() not in (None, *fixed):
+        maker = None if value is None else value.producer()
+        if value is not None and dims and maker is not None and maker not in fixed:
             shapes.append(_Shape(node, input_index, value, dims))
     return shapes
 
