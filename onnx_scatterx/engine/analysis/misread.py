@@ -55,12 +55,14 @@ def misread_node(knowledge: Knowledge, *, folded: bool = False) -> tuple[ir.Node
 
 
 def _stays_computed(node: ir.Node, scope: Scope) -> bool:
-    """Return whether the shape that a node reads must not be known sooner.
+    """Return whether a node reads a shape that is computed, and must not be known sooner.
 
     A Reshape would be misread. ONNX Runtime drops an Expand by a constant with a 0 under its
     default options.
     """
-    if node.domain != "" or node.op_type not in ("Expand", "Reshape"):
+    if node.op_type not in ("Expand", "Reshape") or node.domain != "":
+        return False
+    if not makers(node.inputs[1:2]):
         return False
     if node.op_type == "Reshape":
         return _reshape_is_misread(node, scope)

@@ -46,7 +46,8 @@ def is_padded_twice(node: ir.Node) -> bool:
     >>> is_padded_twice(ir.Node("", "MaxPool", [], attributes))
     True
     """
-    auto, pads = (node.attributes.get(name) for name in ("auto_pad", "pads"))
+    auto = node.attributes.data.get("auto_pad")
+    pads = None if auto is None else node.attributes.data.get("pads")
     if auto is None or pads is None or auto.is_ref() or pads.is_ref():
         return False
     return auto.value != "NOTSET" and (auto.value != "VALID" or any(pads.as_ints()))
