@@ -54,7 +54,7 @@ def open_regular(path: AnyPath) -> BinaryIO:
     return stream
 
 
-_AT_LEAST = 1 << 20  # bytes that are asked for
+_PIECE = 1 << 20  # bytes
 
 
 @contextlib.contextmanager
@@ -78,11 +78,21 @@ def read_regular(path: AnyPath, most: int) -> bytes:
 
 
 def read_sized(stream: BinaryIO, size: int, most: int) -> bytes:
-    """Return at most so many bytes: Python reserves memory for as many as a read asks for.
+    """Return the bytes of a file with a known size, at most so many.
 
-    A file of the system may say that its size is 0.
+    Python reserves memory for as many as a read asks for. A file of the system may say that its
+    size is 0, and a file may grow, so what follows is read, too.
+
+    >>> import io
+    >>> read_sized(io.BytesIO(b"abc"), 0, 9), read_sized(io.BytesIO(b"abc"), 3, 2)
+    (b'abc', b'ab')
     """
-    return stream.read(min(most, max(size, _AT_LEAST)))
+    content = stream.read(min(most, size))
+    more, left = list[bytes](), most - len(content)
+    while left and (piece := stream.read(min(_PIECE, left))):
+        more.append(piece)
+        left -= len(piece)
+    return b"".join((content, *more)) if more else content
 
 
 def read_toml(path: AnyPath, most: int = MOST_TOML) -> dict[str, Any]:

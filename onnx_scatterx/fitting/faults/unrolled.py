@@ -28,11 +28,16 @@ def slices_of_gathers(at: Candidate) -> bool:
     x = at.node.inputs[0]
     if x is None or at.constants.is_constant(x) or not at.scope.of(x).static_shape:
         return False
-    readers = [use.node for use in x.uses() if use.node.graph is at.node.graph]
-    found = [(node, place) for node in readers if (place := _place(at, node)) is not None]
+    readers = (use.node for use in x.uses() if use.node.graph is at.node.graph)
+    placed = ((node, place) for node in readers if (place := _place(at, node)) is not None)
+    first = next(placed, None)
+    if first is None or first[0] is not at.node:
+        return False  # each tensor is looked at once
+    found = [first, *placed]
     if len({place for _, place in found}) < MANY:
         return False
-    return any([_cut(at, node, *place) for node, place in found])  # noqa: C419 - writes all
+    cut = [_cut(at, node, *place) for node, place in found]
+    return any(cut)
 
 
 def _place(at: Candidate, node: ir.Node) -> tuple[int, int] | None:
