@@ -75,7 +75,9 @@ _SLOW = {"types": list, "reductions": list}
 _REFUSED = _kinds(REFUSED_KEYS)
 _NUMBERS = ("ranks", "steps", "columns", "inputs")
 _LEAST = {
-    **dict.fromkeys(("axes", "fewer", "max_rank", "dense_limit", "work_limit", "most"), 1),
+    **dict.fromkeys(
+        ("axes", "fewer", "more_inputs", "max_rank", "dense_limit", "work_limit", "most"), 1
+    ),
     "data_rank": 0,
     "max_opset": 9,
 }

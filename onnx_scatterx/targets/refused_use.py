@@ -79,6 +79,8 @@ class RefusedUse:
     """The equation of an Einsum is of one of these kinds (``LETTERS``)."""
     inputs: frozenset[int] | None = None
     """It has so many inputs."""
+    more_inputs: int | None = None
+    """It has more inputs than so many."""
     by_group: bool | None = None
     """Whether a GroupNormalization has a scale for each group, as before operator set 21."""
     absent: frozenset[str] | None = None
@@ -141,6 +143,7 @@ class RefusedUse:
         words = [text.format(_listed(values)) for text, values in told if values]
         words += ["of scalars"] if self.scalars else []
         words += ["with several elements along the first axis"] if self.batch else []
+        words += [f"of more than {self.more_inputs} inputs"] if self.more_inputs is not None else []
         words += [f"of {self.axes} axes or more"] if self.axes is not None else []
         words += ["of uneven pads"] if self.uneven else []
         words += ["of the first axis"] if self.first else []

@@ -9,7 +9,7 @@ result = onnx_scatterx.optimize("models/yolox_head_ts.onnx", target="standard")
 assert result.report.scatters
 print(*sys.modules)
 """
-MOST = 300
+MOST = 305
 """Modules of the package, without the rules. Before more, ask whether each model needs them."""
 
 RULES = "onnx_scatterx.rewrites"  # each model is asked about by all of them

@@ -19,6 +19,7 @@ ELSEWHERE = {
     "onnx_scatterx.engine.analysis.operators.contrib": "transfers of com.microsoft, as text",
     "onnx_scatterx.engine.device.costs": "kinds of work",
     "onnx_scatterx.engine.write.forms.numbers": "what arranges floats as it arranges integers",
+    "onnx_scatterx.engine.write.forms.several": "which operator of two operands stands for which",
     "onnx_scatterx.engine.write.forms.sums": "what is written by a sum, and how",
     "onnx_scatterx.fitting.silent_draws": "what moves a draw, and passes its zeros on",
     "onnx_scatterx.fitting.faults.norms": "the nodes of a norm, upwards",

@@ -162,8 +162,8 @@ def _counts_from_end(use: Use, wanted: bool) -> bool:
     return wanted == (int(_given(use, "axis") or 0) < 0)
 
 
-def _has_inputs(use: Use, counts: frozenset[int]) -> bool:
-    return sum(tensor is not None for tensor in use.inputs) in counts
+def _count(use: Use) -> int:
+    return sum(tensor is not None for tensor in use.inputs)
 
 
 def _is_by_group(use: Use, wanted: bool) -> bool:
@@ -249,7 +249,8 @@ _FACTS: dict[str, Callable[[Use, Any], bool]] = {
     "uneven_dots": _of_equation("has_uneven_dots"),
     "turned": _of_equation("is_turned"),
     "letters": _of_equation("has_letters"),
-    "inputs": _has_inputs,
+    "inputs": lambda use, counts: _count(use) in counts,
+    "more_inputs": lambda use, most: _count(use) > most,
     "by_group": _is_by_group,
     "absent": _lacks,
     "constant": _has_constant,

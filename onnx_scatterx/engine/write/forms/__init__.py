@@ -31,6 +31,7 @@ from onnx_scatterx.engine.write.forms import (
     repeated,
     rows,
     scattered,
+    several,
     sums,
     views,
 )
@@ -49,10 +50,9 @@ Form: TypeAlias = "Callable[[Request], ir.Value]"
 class Forms(NamedTuple):
     """The forms of an operator, and what they read: so many inputs, and these attributes.
 
-    A node that has more, as an operator set may add, has no other form. So an operator that takes
-    any number of inputs, such as Concat, can have none. The ``last`` forms are tried after the
-    operator itself on another element type. One of them is written if the target takes all of its
-    nodes.
+    A node that has more, as an operator set may add, has no other form. The ``last`` forms are
+    tried after the operator itself on another element type. One of them is written if the target
+    takes all of its nodes.
     """
 
     inputs: int
@@ -72,6 +72,7 @@ def _forms(
     return Forms(inputs, frozenset(attributes), forms, (*last,))
 
 
+_ANY = (1 << 31) - 1  # inputs, as ONNX's schema says it
 _REDUCES = ("axes", "keepdims", "noop_with_empty_axes")
 
 FORMS: dict[str, Forms] = {
@@ -144,7 +145,11 @@ FORMS: dict[str, Forms] = {
     "IsNaN": _forms(1, comparisons.is_nan),
     "LayerNormalization": _forms(3, biases.with_bias, attributes=("axis", "epsilon", "stash_type")),
     "MatMul": _forms(2, last=[products.of_as_many_dims]),
-    **dict.fromkeys(("Max", "Min"), _forms(2, last=[extremes.by_clip, extremes.of_two])),
+    **dict.fromkeys(
+        ("Max", "Min"),
+        _forms(_ANY, several.two_at_a_time, last=[extremes.by_clip, extremes.of_two]),
+    ),
+    **dict.fromkeys(("Mean", "Sum"), _forms(_ANY, several.two_at_a_time)),
     "Mod": _forms(2, arithmetic.remainder, attributes=("fmod",), last=[lookups.looked_up]),
     "Mul": _forms(2, last=[lookups.looked_up]),
     "Neg": _forms(1, arithmetic.negative),
