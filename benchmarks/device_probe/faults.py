@@ -76,6 +76,24 @@ _SMALL = {
             n = BatchNormalization (r, a, b, b, a)  y = Reshape (n, t) }""",
     "no_idle_output": """(float[2, 3] x) => (float[2, 3] y) <int64[2] s = {2, 3}> {
             a = Relu (x)  y = Reshape (a, s) }""",
+    "split_before_slice": """(float[2, 3, 4, 5] x) => (float[2, 1, 2, 2] y, float[2, 3, 2, 2] z)
+        <int64[3] a = {1, 0, 2}, int64[3] b = {2, 2, 4}, int64[3] c = {1, 2, 3},
+         int64[2] d = {1, 2}, int64[2] e = {3, 4}, int64[2] f = {2, 3}> {
+            g = Relu (x)  h = Slice (g, a, b, c)  i = Slice (g, d, e, f)  y = Neg (h)
+            z = Neg (i) }""",
+    "relu_of_many_images": """(float[1, 3, 2, 4] x) => (float[3, 2, 4] y)
+        <float[2, 4] a = {1, 2, 3, 4, 5, 6, 7, 8}, int64[3] u = {3, 2, 4}, float h = {0.7071067811},
+         float[4, 4] b = {1, 2, 0, 1, 0, 1, 1, 2, 3, 0, 1, 1, 1, 0, 0, 2},
+         float[4, 4] c = {0, 1, 1, 2, 1, 0, 2, 1, 1, 1, 1, 0, 3, 0, 0, 1},
+         float[4, 4] d = {2, 1, 0, 0, 0, 2, 1, 3, 1, 0, 0, 1, 1, 2, 2, 1},
+         float[4, 4] e = {1, 0, 2, 0, 0, 1, 0, 2, 1, 1, 0, 0, 0, 3, 1, 1},
+         int64[4] t = {3, 2, 2, 2}> {
+            f = Add (x, a)  g = Reshape (f, u)  i = MatMul (g, b)  j = Reshape (i, t)
+            k = Transpose <perm = [0, 2, 1, 3]> (j)  l = MatMul (g, c)  m = Reshape (l, t)
+            n = Transpose <perm = [0, 2, 3, 1]> (m)  o = MatMul (g, d)  p = Reshape (o, t)
+            q = Transpose <perm = [0, 2, 1, 3]> (p)  r = MatMul (k, n)  s = Mul (r, h)
+            v = Softmax (s)  w = MatMul (v, q)  z = Transpose <perm = [0, 2, 1, 3]> (w)
+            aa = Reshape (z, u)  y = MatMul (aa, e) }""",
     "relu_of_one_query": """(float[1, 9, 8] x) => (float[1, 1, 8] y)
         <float[1] c = {0.3}, int64[2] k = {8, 8}, int64[1] zero = {0}, int64[1] one = {1},
          float[8] b = {1, 2, 3, 4, 5, 6, 7, 8}, int64[4] s = {1, 1, 2, 4}, int64[3] u = {1, 1, 8},

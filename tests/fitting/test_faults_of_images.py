@@ -7,7 +7,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.targets.catalogue import target_of
 from tests.helpers.pair import assert_same
-from tests.helpers.support import nodes, parse
+from tests.helpers.support import nodes, parse, sample
 
 TARGET = "standard, faults = [{{form = '{form}', version = '1'}}]"
 PASSES = ["AvoidFaults"]
@@ -97,6 +97,52 @@ def test_a_query_that_is_a_matrix(query: str, weights_of: str, relus: int) -> No
     }
     feed = {name: array.astype(np.float32) for name, array in feed.items()}
     assert_same(model, result, [feed, feed | {"v": np.full((1, 8), np.nan, np.float32)}])
+
+
+@pytest.mark.parametrize(
+    ("shape", "between", "relus"),
+    [
+        ([3, 2, 4, 8], "p = Softmax (s)", 1),
+        ([3, 2, 4, 8], "m = Mul (s, half)  p = Softmax (m)", 1),
+        ([3, 2, 4, 8], "m = Div (s, half)  p = Softmax (m)", 1),
+        ([1, 2, 4, 8], "p = Softmax (s)", 0),  # one image
+        ([2, 4, 8], "p = Softmax (s)", 0),
+        ([3, 2, 4, 8], "m = Add (s, half)  p = Softmax (m)", 0),  # a mask
+        ([3, 2, 4, 8], "p = Sigmoid (s)", 0),
+    ],
+)
+def test_an_attention_of_several_images(shape: list[int], between: str, relus: int) -> None:
+    turned = [*range(len(shape) - 2), len(shape) - 1, len(shape) - 2]
+    model = parse(f"""g (float{shape} q, float{shape} k, float{shape} v) => (float{shape} y)
+        <float half = {{0.5}}> {{ t = Transpose <perm = {turned}> (k)  s = MatMul (q, t)
+        {between}  y = MatMul (p, v) }}""")
+    result, kinds = written(model, "relu_of_many_images")
+    assert kinds.count("Relu") == relus
+    feed = {name: sample("float32", *shape, seed=seed) for seed, name in enumerate("qkv")}
+    odd = feed["q"].copy()
+    odd.flat[0], odd.flat[-1] = np.nan, np.inf
+    assert_same(model, result, [feed, feed | {"q": odd}])
+
+
+@pytest.mark.parametrize(
+    ("text", "changed"),
+    [
+        ("r = Reshape (x, [3, 5, 4])  a = Neg (r)  z = Add (a, r)", True),
+        ("r = Reshape (x, [3, 5, 4])  a = MatMul (r, w)  z = Add (r, a)", True),
+        ("r = Reshape (x, [3, 5, 4])  z = Add (r, t)", False),  # an input has these images
+        ("r = Reshape (x, [5, 3, 4])  z = Transpose <perm = [1, 0, 2]> (r)", False),
+    ],
+)
+def test_images_that_pass_other_nodes(text: str, changed: bool) -> None:
+    """They are made by a Reshape, however many nodes stand between."""
+    model = parse(f"""g (float[1, 15, 4] x, float[3, 5, 4] t) => (float[3, 5, 4] y)
+        <float[4, 4] w = {{1, 0, 2, 0, 0, 1, 0, 2, 1, 1, 0, 0, 0, 3, 1, 1}}> {{
+        {text}  y = BatchNormalization (z, s, b, m, v) }}""")
+    model.graph.initializer.extend(weights(np.random.default_rng(0), "sbmv", 5))
+    result, kinds = written(model, "norm_of_images")
+    assert ("BatchNormalization" not in kinds) == changed
+    feed = {"x": sample("float32", 1, 15, 4), "t": sample("float32", 3, 5, 4)}
+    assert_same(model, result, [feed])
 
 
 @pytest.mark.parametrize(

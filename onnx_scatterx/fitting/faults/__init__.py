@@ -29,6 +29,7 @@ from onnx_scatterx.fitting.faults import (
     rotations,
     scatters,
     sizes,
+    slices,
     sums,
     transposes,
     unrolled,
@@ -74,9 +75,13 @@ FORMS: Mapping[str, Form] = {
     "relu_of_one_query": Form(
         attentions.relu_of_one_query, ("MatMul",), fits=lambda node: reads(node, "Softmax")
     ),
+    "relu_of_many_images": Form(
+        attentions.relu_of_many_images, ("MatMul",), fits=lambda node: reads(node, "Softmax")
+    ),
     "slice_before_reshape": Form(cuts.slice_before_reshape, ("Reshape",), beside=("Conv",)),
     "rows_of_products": Form(products.rows_of_products, ("Reshape",), beside=("MatMul",)),
     "merged_with_constants": Form(sums.merged_with_constants, ("Add", "Sub", "Mul", "Div")),
+    "split_before_slice": Form(slices.split_before_slice, ("Slice",)),
     "slices_without_steps": Form(cuts.slices_without_steps, ("Concat",), beside=("Slice",)),
     "slices_of_gathers": Form(unrolled.slices_of_gathers, ("Gather",)),
     "one_division": Form(unrolled.one_division, ("Concat",), beside=("Div",)),

@@ -7,6 +7,8 @@
                            result has another number of readers than one; and if a constant is added
                            to MatMul(q, k), with a Reshape in front of the Softmax or behind it
     relu_of_one_query      the same, if q is made of a matrix
+    relu_of_many_images    the same, if q has four dims, its first axis has several elements, and
+                           no Add stands between q and the Softmax
     many_scales            MatMul(q * c, k)                   =   MatMul(q * [c, ..., c], k)
                            MatMul(q, k) / c                   =   MatMul(q, k) / [c, ..., c]
     scale_as_vector        Softmax<axis>(Mul(x, 2))           =   Softmax<axis>(Mul(x, [2]))
@@ -20,6 +22,8 @@ along an axis that is there anyway, give the same bits.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 import onnx_ir as ir
 
@@ -30,6 +34,7 @@ from onnx_scatterx.graphs import attribute_of, constant, is_operator, made_by
 from onnx_scatterx.operators import described, those
 
 _BETWEEN = those(lambda row: row.neutral is not None)  # sums and products
+_SCALES = ("Mul", "Div")
 _ARRANGES = ("Reshape", "Transpose")  # between a query and the product with the keys
 _CHANGES = ("Add", "Div")  # between the product and the Softmax
 _PRODUCTS = ("MatMul", "Einsum")
@@ -43,9 +48,7 @@ def relu_behind_softmax(at: Candidate) -> bool:
     reader = _reader_of_weights(at.node, at.scope, at.constants)
     if reader is None:
         return False
-    weights = required(reader.inputs[0])
-    w = at.writer
-    return at.replace_input(reader, 0, lambda: w.node("Relu", [weights], w.dtype_of(weights)))
+    return _keep_apart(at, reader)
 
 
 def _reader_of_weights(node: ir.Node, scope: Scope, constants: TakenOut) -> ir.Node | None:
@@ -103,8 +106,8 @@ def _is_reshaped(node: ir.Node, scope: Scope, constants: TakenOut) -> bool:
     return dims[0] != dims[1] and any(known) and any(products)
 
 
-def _scores(weights: ir.Value | None) -> ir.Node | None:
-    """Return the MatMul of which a Softmax makes weights."""
+def _scores(weights: ir.Value | None, through: Collection[str] = _BETWEEN) -> ir.Node | None:
+    """Return the MatMul of which a Softmax makes weights, ``through`` sums and products."""
     softmax = made_by(weights, "Softmax")
     if softmax is None:
         return None
@@ -114,7 +117,7 @@ def _scores(weights: ir.Value | None) -> ir.Node | None:
         maker = _maker(value)
         if is_operator(maker, ("MatMul",)) and maker is not None:
             return maker
-        if is_operator(maker, _BETWEEN) and maker is not None and depth < _MOST:
+        if is_operator(maker, through) and maker is not None and depth < _MOST:
             stack += [(v, depth + 1) for v in maker.inputs]
     return None
 
@@ -125,11 +128,23 @@ def _maker(value: ir.Value | None) -> ir.Node | None:
 
 def relu_of_one_query(at: Candidate) -> bool:
     """Put a Relu behind the Softmax of an attention, if its query is made of a matrix."""
-    reader, w = at.node, at.writer
-    weights = required(reader.inputs[0])
-    scores = _scores(weights)
-    if scores is None or not _is_of_matrix(scores.inputs[0], at):
+    scores = _scores(at.node.inputs[0])
+    return scores is not None and _is_of_matrix(scores.inputs[0], at) and _keep_apart(at)
+
+
+def relu_of_many_images(at: Candidate) -> bool:
+    """Put a Relu behind the Softmax of an attention of several images, if it adds no mask."""
+    scores = _scores(at.node.inputs[0], through=_SCALES)
+    if scores is None or scores.inputs[0] is None:
         return False
+    dims = at.scope.of(scores.inputs[0]).shape or ()
+    return len(dims) == _DIMS and dims[0].constant != 1 and _keep_apart(at)
+
+
+def _keep_apart(at: Candidate, reader: ir.Node | None = None) -> bool:
+    """Put a Relu behind the Softmax that a node reads, by default the MatMul itself."""
+    reader, w = reader or at.node, at.writer
+    weights = required(reader.inputs[0])
     return at.replace_input(reader, 0, lambda: w.node("Relu", [weights], w.dtype_of(weights)))
 
 

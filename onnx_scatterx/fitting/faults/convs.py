@@ -26,7 +26,7 @@ from onnx_scatterx.operators import described
 _BLOCK = 16  # ONNX Runtime computes 8 or 16 channels together
 _FEW = 32
 _LARGEST = 1 << 20  # elements of the weights that are repeated
-_MOST = 8  # nodes between the Reshape and the Conv
+_MOST = 256  # tensors between the Reshape and the Conv
 
 
 class _Depthwise(NamedTuple):
@@ -87,21 +87,33 @@ def images_as_channels(at: Candidate) -> bool:
 
 
 def are_made(value: ir.Value, scope: Scope) -> bool:
-    """Return whether a Reshape, and perhaps Transposes of the other axes, make the first axis."""
-    whole, x = scope.of(value).static_shape, value
-    for _ in range(_MOST):
-        node = x.producer()
-        source = None if node is None or not node.inputs else node.inputs[0]
-        if whole is None or node is None or source is None or node.domain != "":
+    """Return whether a Reshape makes the first axis, and no input of the model has it.
+
+    Nodes in between keep it, as Transposes of the other axes do.
+    """
+    sizes = scope.of(value).static_shape
+    stack, seen, made = [value], {value}, False
+    while stack:
+        node = stack.pop().producer()
+        if node is None or node.domain != "" or (perm_of(node) or (0,))[0] != 0:
             return False
-        x = source
-        shape = scope.of(x).static_shape
-        if described(node).keeps_order:
-            if shape is None or shape[:1] != whole[:1]:
-                return shape is not None
-        elif (perm_of(node) or (1,))[0] != 0:
+        before = [v for v in node.inputs if v is not None and _has_first(v, sizes, scope)]
+        made |= described(node).keeps_order and not before
+        stack += [v for v in dict.fromkeys(before) if v not in seen]
+        seen.update(before)
+        if len(seen) > _MOST:
             return False
-    return False
+    return made
+
+
+def _has_first(value: ir.Value, sizes: tuple[int, ...] | None, scope: Scope) -> bool:
+    """Return whether a tensor that is no constant has a first axis of this size."""
+    shape = scope.of(value).shape
+    if constant(value, scope.overridable) is not None or sizes is None:
+        return False
+    if shape is None:
+        return True
+    return len(shape) > 1 and shape[0].constant == sizes[0]
 
 
 def has_steps(node: ir.Node) -> bool:

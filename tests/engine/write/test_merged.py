@@ -316,6 +316,33 @@ def test_the_axis_of_one_image_stays_alone(cut: str, images: int, dims: int) -> 
 
 
 @pytest.mark.parametrize(
+    ("move", "images", "first"),
+    [
+        ("Expand (r, [1, 4, 6, 2, 5])", 1, [1]),
+        ("Expand (r, [3, 4, 6, 2, 5])", 3, [12]),
+        ("Expand (r, [3, 4, 6, 2, 5])", 1, [3]),
+        ("Tile (r, [1, 1, 3, 1, 1])", 1, [1]),
+        ("Tile (r, [1, 1, 3, 1, 1])", 2, [8]),
+        ("Concat <axis = 2> (r, r, r)", 1, [1]),
+        ("Concat <axis = 2> (r, r, r)", 2, [8]),
+    ],
+)
+def test_a_move_of_one_image_keeps_its_axis(move: str, images: int, first: list[int]) -> None:
+    """A first axis of one element that is repeated is no axis of images."""
+    rows = 1 if "Expand" in move else 2
+    model = parse(f"""g (float[{images}, 4, {rows * 10}] x) => (float[A, B, C] y) {{
+        r = Reshape (x, [{images}, 4, {rows}, 2, 5])  c = {move}
+        y = Reshape (c, [0, 4, -1]) }}""")
+    target = "standard, max_rank = 4"
+    result = onnx_scatterx.optimize(model, target=target, passes=["WriteOtherForms"]).model
+    made = onnx.shape_inference.infer_shapes(result)
+    types = {v.name: v.type.tensor_type.shape.dim for v in made.graph.value_info}
+    (moved,) = [n for n in nodes(result) if n.op_type == move.partition(" ")[0]]
+    assert [d.dim_value for d in types[moved.output[0]]][:1] == first
+    assert_same(model, result, [{"x": sample("float32", images, 4, rows * 10)}])
+
+
+@pytest.mark.parametrize(
     ("indices", "sizes"), [("1, 1, 2", [1, 2]), ("1, 2, 2", [1, 4]), ("2, 1, 2", [4])]
 )
 def test_indices_of_one_image_keep_its_axis(indices: str, sizes: list[int]) -> None:

@@ -162,7 +162,7 @@ def _slice(request: Request, shape: tuple[int, ...]) -> _Merged:
 
 def _concat(request: Request, shape: tuple[int, ...]) -> _Merged:
     axis = request.axis(len(shape))
-    runs = _apart(len(shape), [axis])
+    runs = _images_apart(request, shape, _apart(len(shape), [axis]))
     sizes = [_sizes(request.shape(i), runs) for i in range(len(request.inputs))]
     return _Merged(sizes, attributes={"axis": runs.index([axis])})
 
@@ -186,6 +186,8 @@ def _expand(request: Request, shape: tuple[int, ...]) -> _Merged:
     axes = (d for d, (_, n) in enumerate(pairs) if n != 1)
     runs = [list(run) for _, run in groupby(axes, lambda d: pairs[d][0] == pairs[d][1])]
     require(runs)
+    if result[0] == 1 and len(runs) < request.most_dims:
+        runs = [[0], *runs]  # one image stays one
     return _Merged([_sizes(own, runs)], [request.writer.constant(_sizes(result, runs))])
 
 
@@ -201,6 +203,7 @@ def _matmul(request: Request, shape: tuple[int, ...]) -> _Merged:
 def _tile(request: Request, shape: tuple[int, ...]) -> _Merged:
     counts = request.numbers(1)
     runs = _apart(len(shape), [d for d, n in enumerate(counts) if n != 1])
+    runs = _images_apart(request, shape, runs)
     return _Merged([_sizes(shape, runs)], [request.writer.constant(_sizes(counts, runs))])
 
 
