@@ -140,7 +140,7 @@ GALLERY: dict[str, Shown] = {
         "huggingface/transformers#12385", fixed=LONG),
     "led_4096": Shown("LED, 4096 tokens", "ts_dynamic", promises=TEXTS,
         fixed=LONG | {"heard": 64}),
-    "rwkv_169m": Shown("RWKV, 169 M, 128 tokens", "ts"),
+    "rwkv_169m": Shown("RWKV, 169 M, 128 tokens", "ts", more={"ncnn": (TOKENS,)}),
 }
 # fmt: on
 
