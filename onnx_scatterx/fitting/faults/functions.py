@@ -15,8 +15,7 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.device import TakenOut
-from onnx_scatterx.engine.device.patterns import pattern_of
+from onnx_scatterx.engine.device import TakenOut, pattern_of
 from onnx_scatterx.fitting.faults.candidate import Candidate
 from onnx_scatterx.graphs import is_operator
 from onnx_scatterx.text import Refusal
