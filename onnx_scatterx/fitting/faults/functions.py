@@ -12,6 +12,7 @@ The larger one of a number and itself is that number, NaN, too.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import onnx_ir as ir
 
@@ -41,7 +42,7 @@ def apart_from_product(at: Candidate) -> bool:
         if node not in readers or not _is_product(x, constants, _PRODUCTS, _MOST):
             continue
         with w.graph.at(node, x.name):
-            nodes = w.fragment_of(lambda x=x: w.node("Max", [x, x], w.dtype_of(x)))
+            nodes = w.fragment_of(partial(w.node, "Max", [x, x], w.dtype_of(x)))
             if isinstance(nodes, Refusal):
                 return False
             apart = w.graph.commit(nodes).result
