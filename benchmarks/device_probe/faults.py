@@ -55,6 +55,8 @@ _SMALL = {
             d = Transpose <perm = [0, 3, 1, 2]> (c)  e = Conv <group = 16> (d, w)
             f = Reshape (e, t)  h = Transpose <perm = [0, 1, 3, 2]> (f)  m = MatMul (h, f)
             p = Softmax (m)  y = MatMul (p, h) }""",
+    "many_divisors": """(int64[2, 4] x) => (int64[2, 4] y) <int64 four = {4}, int64 odd = {-13}> {
+            a = Mul (x, odd)  y = Div (a, four) }""",
     "many_scales": """(float[1, 8, 16] x) => (float[1, 8, 16] y)
         <int64[4] s = {1, 8, -1, 4}, int64[3] t = {1, 8, 16}, float[1] c = {0.1}, float two = {2},
          int64[2] k = {16, 16}> {
@@ -64,6 +66,9 @@ _SMALL = {
             j = Transpose <perm = [0, 2, 1, 3]> (i)  m = MatMul (b, f)  n = Div (m, two)
             p = Softmax (n)  r = MatMul (p, j)  u = Transpose <perm = [0, 2, 1, 3]> (r)
             y = Reshape (u, t) }""",
+    "apart_from_conv": """(float[1, 8, 16, 16] x) => (float[1, 8, 16, 16] y)
+        <float[1] c = {0.01}, int64[4] s = {8, 8, 3, 3}> {
+            w = Expand (c, s)  p = Conv <pads = [1, 1, 1, 1]> (x, w)  y = Tanh (p) }""",
     "square_of_sine": """(float[1, 16, 64] x) => (float[1, 16, 64] y)
         <float c = {2}, float few = {0.1}> {
             a = Mul (x, few)  b = Sin (a)  y = Pow (b, c) }""",

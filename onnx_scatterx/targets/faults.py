@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 FORMS = {
+    "apart_from_conv": "a maximum between a Conv and a Tanh or Gelu of it",
     "few_channels": "parts of a depthwise Conv of 3 x 3 elements with steps of 4",
     "forget_names": "no names of sizes inside of the model",
     "images_as_channels": "images as channels in a depthwise Conv, if a Reshape makes them",
     "norm_of_images": "norms of images as one image, or as Mul and Add, if a Reshape makes them",
     "no_idle_output": "no Reshape that changes no shape as an output of the model",
     "limit_as_size": "the limit of a Range in place of a size that is cast to float",
+    "many_divisors": "many equal numbers in place of the power of two that divides integers",
     "many_scales": "many equal numbers in place of one that scales an attention",
     "elements_of_gathers": "GatherElements in place of all Gathers of one tensor but one",
     "one_division": "one Div of joined numbers in place of many that a Concat joins",

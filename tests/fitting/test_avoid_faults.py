@@ -740,3 +740,77 @@ def test_a_limit_that_is_no_size(start: str, step: str) -> None:
     made = onnx_scatterx.optimize(model, target=f"standard, {LIMIT_AS_SIZE}").model
     assert "Max" not in [node.op_type for node in made.graph.node]
     assert_same(model, made, [{"n": np.array(n), "x": np.ones((2, 1), np.float32)} for n in (0, 7)])
+
+
+_GELU = "q = Div (c, root)  u = Erf (q)  v = Add (u, one)  z = Mul (c, v)  y = Mul (z, half)"
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("c = Conv (x, w)  y = Tanh (c)", 1),
+        ("c = Conv (x, w)  y = Gelu (c)", 1),
+        (f"c = Conv (x, w)  {_GELU}", 1),
+        ("c = Conv (x, w)  s = Gelu (c)  t = Tanh (c)  y = Mul (s, t)", 1),
+        (f"p = Conv (x, w)  c = Add (p, two)  {_GELU}", 1),
+        ("c = Conv (x, w)  h = Mul (half, c)  q = Mul (c, less)  u = Erf (q)  v = Add (u, one)"
+         "  y = Mul (h, v)", 1),
+        ("c = Conv (x, w)  t = Transpose <perm = [0, 2, 1]> (c)  y = Tanh (t)", 1),
+        ("c = Conv (x, w)  s = Sigmoid (c)  y = Mul (c, s)", 0),
+        (f"c = MatMul (x, m)  {_GELU}", 0),
+        ("c = MatMul (x, m)  y = Tanh (c)", 0),
+        ("c = Conv (x, w)  a = Add (c, x)  y = Tanh (a)", 0),
+        ("c = Conv (x, w)  a = Mul (c, c)  y = Tanh (a)", 0),
+        ("c = Conv (x, w)  r = Relu (c)  y = Tanh (r)", 0),
+        ("c = Conv (x, w)  y = Elu (c)", 0),
+        ("c = Conv (x, w)  q = Div (c, root)  y = Neg (q)", 0),
+        ("c = Add (x, two)  y = Tanh (c)", 0),
+    ],
+)  # fmt: skip
+def test_a_maximum_between_a_conv_and_its_functions(text: str, count: int) -> None:
+    model = parse(f"""<ir_version: 9, opset_import: ["" : 20]> g (float[1, 4, 4] x) => (float[] y)
+        <float root = {{1.4142135}}, float one = {{1}}, float half = {{0.5}}, float two = {{2}},
+         float less = {{0.70710678}}, float[4, 4, 1] w = {{{", ".join(map(str, range(-8, 8)))}}},
+         float[4, 4] m = {{{", ".join(map(str, range(-7, 9)))}}}> {{ {text} }}""")
+    fault = "static_only = true, faults = [{form = 'apart_from_conv', version = '1'}]"
+    made = onnx_scatterx.optimize(model, target=f"standard, {fault}").model
+    maxima = [node for node in made.graph.node if node.op_type == "Max"]
+    assert len(maxima) == count
+    assert all(set(node.input) == {node.input[0]} for node in maxima)
+    rng = np.random.default_rng(0)
+    drawn = [rng.standard_normal((1, 4, 4)) * 10.0**power for power in (-30, -3, 0, 1, 38)]
+    drawn[0][0, 0] = [np.nan, -0.0, np.inf, -np.inf]
+    assert_same(model, made, [{"x": x.astype(np.float32)} for x in drawn])
+
+
+@pytest.mark.parametrize(
+    ("kind", "divisor", "shape"),
+    [
+        ("int64[2, 3, 1]", "four", [3, 1]),
+        ("int32[7]", "two", [7]),
+        ("int64[4, 1]", "line", [4, 1]),
+        ("int64[2, 3]", "six", []),
+        ("int64[2, 3]", "below", []),
+        ("int64[2, 3]", "one", []),
+        ("int64[3]", "several", [3]),
+        ("int64[1]", "line", [1]),
+        ("int64[3]", "wide", [1, 1]),
+        ("float[3]", "real", []),
+    ],
+)
+def test_integers_divided_by_a_power_of_two(kind: str, divisor: str, shape: list[int]) -> None:
+    model = parse(f"""g ({kind} x) => ({kind.split("[")[0]}[] y)
+        <int64 four = {{4}}, int32 two = {{2}}, int64[1] line = {{1024}}, int64 six = {{6}},
+         int64 below = {{-4}}, int64 one = {{1}}, int64[3] several = {{2, 4, 8}},
+         int64[1, 1] wide = {{8}}, float real = {{4}}> {{ y = Div (x, {divisor}) }}""")
+    fault = "static_only = true, faults = [{form = 'many_divisors', version = '1'}]"
+    made = onnx_scatterx.optimize(model, target=f"standard, {fault}").model
+    (node,) = made.graph.node
+    dims = {tensor.name: [*tensor.dims] for tensor in made.graph.initializer}
+    assert dims[node.input[1]] == shape
+    held = model.graph.input[0].type.tensor_type
+    sizes = [d.dim_value for d in held.shape.dim]
+    dtype = onnx.helper.tensor_dtype_to_np_dtype(held.elem_type)
+    rng = np.random.default_rng(0)
+    drawn = [rng.integers(-n, n, sizes).astype(dtype) for n in (9, 1 << 20, (1 << 31) - 1)]
+    assert_same(model, made, [{"x": x} for x in drawn])

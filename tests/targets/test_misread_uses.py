@@ -30,12 +30,15 @@ CASES = [
     ("qnn", _NUMBERS.format("2, 1"), "y = Where (c, x, u)", ["Expand"]),
     ("qnn", _NUMBERS.format("1"), "y = Where (c, x, u)", []),
     ("qnn", _CHOSEN.format("3"), "y = Where (c, u, x)", []),
+    ("qnn", "(int64[5] x) => (int64[5] y)", "y = Mod (x, high)", ["Div", "Mul", "Sub", "Where"]),
+    ("qnn", "(int32[5] x) => (int32[5] y)", "y = Mod (x, four)", ["Div", "Mul", "Sub", "Where"]),
 ]
 
 
 @pytest.mark.parametrize(("target", "ends", "body", "more"), CASES)
 def test_a_use(target: str, ends: str, body: str, more: list[str]) -> None:
-    model = parse(f"""{HEAD} g {ends} <int64 low = {{-2}}, int64 high = {{5}}> {{ {body} }}""")
+    numbers = "int64 low = {-2}, int64 high = {5}, int32 four = {4}"
+    model = parse(f"""{HEAD} g {ends} <{numbers}> {{ {body} }}""")
     result = onnx_scatterx.optimize(model, target=target, passes=["WriteOtherForms"])
     assert not result.report.violations
     made = {node.op_type for node in result.model.graph.node}

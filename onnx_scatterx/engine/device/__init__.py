@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.engine.device.costs import check_sizes as check_sizes
     from onnx_scatterx.engine.device.costs import costs_of as costs_of
     from onnx_scatterx.engine.device.costs import known_sizes as known_sizes
+    from onnx_scatterx.engine.device.patterns import pattern_of as pattern_of
     from onnx_scatterx.engine.device.refused_uses import is_refused as is_refused
     from onnx_scatterx.engine.device.uses import Use as Use
     from onnx_scatterx.engine.device.uses import is_lacked as is_lacked
@@ -33,6 +34,7 @@ else:
         __name__,
         {
             "costs": "Costs Traffic check_sizes costs_of known_sizes",
+            "patterns": "pattern_of",
             "refused_uses": "is_refused",
             "uses": "Use is_lacked is_of_any_sign use_of",
             "violation": "Violation by_reason",

@@ -18,6 +18,8 @@ from onnx_scatterx.fitting.faults import (
     constants,
     convs,
     cuts,
+    divisions,
+    functions,
     gathers,
     images,
     masks,
@@ -100,6 +102,10 @@ FORMS: Mapping[str, Form] = {
     "stored_constants": Form(constants.stored_constants, ("Constant",)),
     "few_channels": Form(convs.few_channels, ("Conv",), fits=convs.has_steps),
     "square_of_sine": Form(powers.square_of_sine, ("Pow",), fits=lambda node: reads(node, "Sin")),
+    "apart_from_conv": Form(
+        functions.apart_from_conv, functions.OPERATORS, fits=functions.may_be_function
+    ),
+    "many_divisors": Form(divisions.many_divisors, ("Div",), fits=divisions.is_of_integers),
     "limit_as_size": Form(sizes.limit_as_size, ("Cast",), beside=("Range", "Shape")),
     "forget_names": Form(names.forget_names),
     "many_scales": Form(attentions.many_scales, ("Mul", "Div"), beside=("MatMul", "Softmax")),

@@ -24,12 +24,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import Scope, required
 from onnx_scatterx.engine.device import TakenOut
 from onnx_scatterx.fitting.faults.candidate import Candidate
+from onnx_scatterx.fitting.faults.constants import many_equal
 from onnx_scatterx.graphs import attribute_of, constant, is_operator, made_by
 from onnx_scatterx.operators import described, those
 
@@ -206,16 +206,14 @@ def many_scales(at: Candidate) -> bool:
         return False
     known = scope.of(x)
     sizes = [size.constant or 0 for size in known.shape or ()]
-    wide = [axis for axis, size in enumerate(sizes) if size > 1]
-    if not wide or known.dtype != ir.DataType.FLOAT or len(number.shape) > len(sizes):
+    many = many_equal(number.numpy(), sizes)
+    if many is None or known.dtype != ir.DataType.FLOAT or len(number.shape) > len(sizes):
         return False
     scores = is_operator(x.producer(), ("MatMul",)) and node.op_type == "Div"
     if not (_is_weighed(node, _MOST) if scores else _is_multiplied(node, _MOST)):
         return False
-    shape = [sizes[axis] if axis == wide[-1] else 1 for axis in range(wide[-1], len(sizes))]
 
     def write() -> ir.Value:
-        many = np.full(shape, number.numpy().reshape(()))
         operands = [x, x]
         operands[place] = w.constant(many, ir.DataType.FLOAT)
         return w.node(node.op_type, operands, ir.DataType.FLOAT)

@@ -1,4 +1,4 @@
-"""Constants that are nodes, which a compiler mistakes, as initializers.
+"""Constants that a compiler mistakes: nodes as initializers, and one number as many.
 
     stored_constants    c = Constant <value_int = 8>    ->   int64 c = {8}
                         Cast(x * Constant(...))         ->   Cast(x * c)
@@ -7,6 +7,10 @@ A compiler takes the first for an int32, and drops the Cast of the second.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
 
 from onnx_scatterx.fitting.faults.candidate import Candidate
 from onnx_scatterx.graphs import constant, is_operator
@@ -28,3 +32,11 @@ def stored_constants(at: Candidate) -> bool:
     if not is_cast and not any(name in node.attributes for name in _INTEGERS):
         return False
     return at.replace(value, lambda: w.constant(tensor.numpy(), tensor.dtype))
+
+
+def many_equal(number: np.ndarray, sizes: Sequence[int]) -> np.ndarray | None:
+    """Return one number as many, along the last axis of several elements; None if there is none."""
+    wide = max((axis for axis, size in enumerate(sizes) if size > 1), default=None)
+    if wide is None:
+        return None
+    return np.full([sizes[wide], *[1] * (len(sizes) - wide - 1)], number.reshape(()))
