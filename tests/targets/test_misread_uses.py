@@ -30,6 +30,17 @@ CASES = [
     ("qnn", _NUMBERS.format("2, 1"), "y = Where (c, x, u)", ["Expand"]),
     ("qnn", _NUMBERS.format("1"), "y = Where (c, x, u)", []),
     ("qnn", _CHOSEN.format("3"), "y = Where (c, u, x)", []),
+    *(
+        (
+            target,
+            "(float[2, 3] x) => (bool[2, 3] y)",
+            "y = Cast <to = 9> (x)",
+            ["Abs", "Equal", "Not"],
+        )
+        for target in ("mnn", "openvino", "qnn")
+    ),
+    ("mnn", "(int32[5] x) => (bool[5] y)", "y = Cast <to = 9> (x)", []),
+    ("opencv", "(float[5] x) => (bool[5] y)", "y = Cast <to = 9> (x)", []),
     ("qnn", "(int64[5] x) => (int64[5] y)", "y = Mod (x, high)", ["Div", "Mul", "Sub", "Where"]),
     ("qnn", "(int32[5] x) => (int32[5] y)", "y = Mod (x, four)", ["Div", "Mul", "Sub", "Where"]),
 ]

@@ -79,7 +79,10 @@ FORMS: dict[str, Forms] = {
     "Abs": _forms(1, last=[arithmetic.absolute]),
     **dict.fromkeys(("And", "Or"), _forms(2, arithmetic.on_numbers)),
     "Cast": _forms(
-        1, casts.not_cast, attributes=["to", "saturate", "round_mode"], last=[numbers.cast_numbers]
+        1,
+        casts.not_cast,
+        attributes=["to", "saturate", "round_mode"],
+        last=[numbers.cast_numbers, casts.not_zero],
     ),
     "Clip": _forms(3, extremes.clipped_padding, last=[extremes.by_bounds]),
     "ConstantOfShape": _forms(1, attributes=["value"]),

@@ -6,12 +6,16 @@
 Holds for bools, and for integers if they and the result are known to fit into the other type.
 
     Cast(x: float, float)   =   x
+    Cast(x: float, bool)    =   Not(Equal(Abs(x), 0))     NaN, too
+
+Some compilers round the number first, or compare the bits of -0 with those of 0.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import TensorValue, require, required
@@ -32,6 +36,15 @@ def not_cast(request: Request) -> ir.Value:
     """Read what a Cast reads, if this has the type already."""
     require(request.known_of(0).dtype == request.kind)
     return request.input(0)
+
+
+def not_zero(request: Request) -> ir.Value:
+    """Ask of floats whether they are zero."""
+    w, kind = request.writer, required(request.known_of(0).dtype)
+    require(request.kind == _T.BOOL, kind in (_T.FLOAT, _T.DOUBLE))
+    size = w.node("Abs", [request.input(0)], kind)
+    zero = w.constant(np.zeros((), kind.numpy()), kind)
+    return w.node("Not", [w.node("Equal", [size, zero], _T.BOOL)], _T.BOOL)
 
 
 def by_another_type(request: Request) -> ir.Value:
