@@ -5,9 +5,9 @@
 The nodes are those of the device probe, taken at even distances: 200, or --count. A node is right
 if the consumer computes what ONNX Runtime does, or is close or tied, as ``check`` says. A false
 alarm is a right node that ``--strict=taken`` refuses under the consumer's profile. A miss is a node
-that is not right, and is not refused. In the pattern of --python, {} is the consumer's name. With
---record, answers are kept in a file, and an interrupted run goes on. Fails if no consumer is
-installed.
+that is not right, and is not refused. The Casts around a node count only if the profile has none.
+In the pattern of --python, {} is the consumer's name. With --record, answers are kept in a file,
+and an interrupted run goes on. Fails if no consumer is installed.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from onnx_scatterx.lab.devices.consumer import (
     consumer_names,
     consumer_of,
 )
+from onnx_scatterx.targets.catalogue import target_of
 
 BEGIN, END = "<!-- single nodes begin -->", "<!-- single nodes end -->"
 
@@ -126,7 +127,9 @@ def _asked(
     report = onnx_scatterx.inspect(
         one.model, target=consumer.adapter.profile, passes=["CheckTarget"]
     )
-    refused = any(not v.is_taken and v.op != "input" for v in report.violations)
+    target = target_of(consumer.adapter.profile)
+    asked = {case.operator} if target.has("Cast") else {case.operator, "Cast"}
+    refused = any(not v.is_taken and v.op in asked for v in report.violations)
     return Node(one.name, verdict, refused, message)
 
 
