@@ -79,3 +79,13 @@ def test_drawn_slices(seed: int) -> None:
         ends = {axis: sorted(rng.integers(-_SHAPE[axis], _SHAPE[axis] + 2, 2)) for axis in axes}
         cuts.append({axis: (int(a), int(b)) for axis, (a, b) in ends.items()})
     splits(model_of(*cuts, chained=bool(seed % 2)), seed=seed)
+
+
+@pytest.mark.parametrize("bounds", ["[0, 1], [2], [1, 2]", "[0, 1], [2, 3], [1, 9]"])
+def test_a_slice_that_cannot_run_is_left_alone(bounds: str) -> None:
+    model = parse(f"""g (float{_SHAPE} x) => (float[] y, float[] z) {{
+        y = Slice (x, [0, 0, 0], [1, 1, 1], [1, 2, 3])  z = Slice (x, {bounds}) }}""")
+    for value in model.graph.output:
+        value.type.tensor_type.ClearField("shape")
+    result = onnx_scatterx.optimize(model, target=target_of(_TARGET), passes=["AvoidFaults"]).model
+    assert [node.op_type for node in nodes(result)] == ["Slice", "Slice"]

@@ -93,6 +93,10 @@ def _cut(node: ir.Node, scope: Scope) -> _Cut | None:
     numbers = [t.numpy().ravel().tolist() for t in tensors if t is not None]
     if len(numbers) != len(tensors) or any(step != 1 for step in (*numbers, [])[3]):
         return None
+    if len({*map(len, numbers[:3])}) > 1 or any(
+        not -len(shape) <= d < len(shape) for d in numbers[2]
+    ):
+        return None  # it cannot run
     kept = {}
     for start, end, axis in zip(*numbers[:3], strict=True):
         size = shape[axis]
