@@ -574,7 +574,12 @@ def test_the_rows_of_a_product(text: str, nodes: str) -> None:
         ("y = Mul (k, one)", [[1, 1, 1, 48], [1, 1, 1, 1]]),
         ("n = Slice (k, [0], [1], [1])  y = Mul (n, lines)", [[1, 1, 8, 2], [1, 3, 1, 2]]),
         ("n = Slice (k, [0], [1], [4])  y = Add (lines, n)", [[1, 3, 1, 2], [1, 3, 4, 2]]),
-        ("y = Add (k, mixed)", [[1, 3, 2, 2, 2, 2], [3, 1, 2, 1, 2]]),  # five axes are left
+        ("y = Add (k, mixed)", [[1, 12, 2, 2], [1, 12, 1, 2]]),  # one axis of five is repeated
+        ("y = Sub (mixed, k)", [[1, 12, 1, 2], [1, 12, 2, 2]]),
+        (
+            "n = Reshape (k, [2, 1, 2, 1, 2, 1, 6])  y = Add (n, apart)",  # seven axes are left
+            [[2, 1, 2, 1, 2, 1, 6], [1, 3, 1, 2, 1, 2, 1]],
+        ),
         ("y = Max (k, pair)", [[1, 3, 2, 2, 2, 2], [2]]),
         ("y = Add (k, k)", [[1, 3, 2, 2, 2, 2]] * 2),
         ("n = Reshape (k, [3, 8, 1, 2])  y = Add (n, pair)", [[3, 8, 1, 2], [2]]),
@@ -583,7 +588,8 @@ def test_the_rows_of_a_product(text: str, nodes: str) -> None:
 def test_a_sum_of_many_dims_with_a_constant(text: str, shapes: list[list[int]]) -> None:
     numbers = """float[2] pair = {1.5, -2}, float[1] one = {0.3},
         float[3, 1, 1, 1, 2] lines = {1, 2, 3, 4, 5, 6},
-        float[3, 1, 2, 1, 2] mixed = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3}"""
+        float[3, 1, 2, 1, 2] mixed = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3},
+        float[1, 3, 1, 2, 1, 2, 1] apart = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3}"""
     model = parse(f"g (float[1, 3, 2, 2, 2, 2] k) => (float[A] y) <{numbers}> {{ {text} }}")
     model.graph.output[0].type.tensor_type.ClearField("shape")
     fault = "{form = 'merged_with_constants', version = '1'}"

@@ -3,12 +3,15 @@
     merged_with_constants    x + c   =   Reshape(Reshape(x) + c)      of four dims
 
 Neighbouring axes along which neither x nor c is repeated become one axis, and so do those along
-which one of them is. Each element is computed as before.
+which one of them is. If more than four dims are left, c is repeated along one axis. Each element is
+computed as before.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 import numpy as np
 import onnx_ir as ir
@@ -19,6 +22,9 @@ from onnx_scatterx.graphs import constant
 
 _MOST = 4
 """The most dims at which the compiler does not fail. At fewer dims it fails behind a Reshape."""
+_LARGEST = 1 << 21  # numbers of a constant that is repeated
+
+_Shapes: TypeAlias = "tuple[tuple[int, ...], tuple[int, ...]]"
 
 
 def merged_with_constants(at: Candidate) -> bool:
@@ -33,23 +39,43 @@ def merged_with_constants(at: Candidate) -> bool:
     one, other = ((1,) * (len(result) - len(shape or ())) + (shape or ()) for shape in shapes)
     if None in shapes or any(max(a, b) != n for a, b, n in zip(one, other, result, strict=True)):
         return False
-    runs = _runs(one, other)
-    if len(runs[0]) > _MOST:
+    tensors = [constant(value, scope.overridable) for value in node.inputs]
+    whole = next(_repeated((one, other), [t is not None for t in tensors], result), None)
+    if whole is None:
         return False
+    runs = _runs(*whole)
 
     def write() -> ir.Value:
         kind = w.dtype_of(required(node.inputs[0]))
         inputs = []
-        for value, sizes in zip(node.inputs, runs, strict=True):
-            tensor = constant(value, scope.overridable)
+        for place, (value, tensor) in enumerate(zip(node.inputs, tensors, strict=True)):
             if tensor is None:
-                inputs.append(w.node("Reshape", [value, w.constant(sizes)], kind))
+                inputs.append(w.node("Reshape", [value, w.constant(runs[place])], kind))
             else:
-                inputs.append(w.constant(np.reshape(tensor.numpy(), sizes), kind))
+                array = tensor.numpy().reshape((one, other)[place])
+                array = np.broadcast_to(array, whole[place]).reshape(runs[place])
+                inputs.append(w.constant(array, kind))
         y = w.node(node.op_type, inputs, kind)
         return w.node("Reshape", [y, w.constant([*result])], kind)
 
     return at.replace(node.outputs[0], write)
+
+
+def _repeated(shapes: _Shapes, known: Sequence[bool], result: tuple[int, ...]) -> Iterator[_Shapes]:
+    """Yield shapes of the operands that leave few axes: their own, or with a known one repeated.
+
+    It is repeated along one axis, if that is not too many numbers.
+    """
+    if len(_runs(*shapes)[0]) <= _MOST:
+        yield shapes
+    for place in (i for i in (0, 1) if known[i]):
+        own = shapes[place]
+        for axis, (n, size) in enumerate(zip(own, result, strict=True)):
+            if n == 1 < size and math.prod(own) * size <= _LARGEST:
+                more = (*own[:axis], size, *own[axis + 1 :])
+                both = (shapes[0], more) if place else (more, shapes[1])
+                if len(_runs(*both)[0]) <= _MOST:
+                    yield both
 
 
 def _runs(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[list[int], list[int]]:
