@@ -51,7 +51,7 @@ THREE: Bounds = {1: (0, 2), 2: (0, 3), 3: (1, 4)}
         ([THREE, ONE], 0),  # the compiler broadcasts it
         ([TWO, ONE], 0),
         ([THREE, TWO, {0: (0, 1), **THREE}], 2),
-        ([THREE, {**TWO, 1: (0, 5)}], 1),  # all of an axis is no cut
+        ([THREE, {**TWO, 1: (0, 5)}], 1),  # a Slice that keeps a whole axis does not cut it
         ([{1: (4, 5), **TWO}, {2: (-3, -1), -1: (1, 99)}], 1),
         ([THREE, {2: (3, 3), 3: (0, 2)}], 0),  # an empty one
     ],

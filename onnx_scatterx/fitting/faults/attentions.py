@@ -107,7 +107,7 @@ def _is_reshaped(node: ir.Node, scope: Scope, constants: TakenOut) -> bool:
 
 
 def _scores(weights: ir.Value | None, through: Collection[str] = _BETWEEN) -> ir.Node | None:
-    """Return the MatMul of which a Softmax makes weights, ``through`` sums and products."""
+    """Return the MatMul whose result a Softmax reads, perhaps ``through`` other operators."""
     softmax = made_by(weights, "Softmax")
     if softmax is None:
         return None

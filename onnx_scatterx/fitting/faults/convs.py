@@ -107,7 +107,7 @@ def are_made(value: ir.Value, scope: Scope) -> bool:
 
 
 def _has_first(value: ir.Value, sizes: tuple[int, ...] | None, scope: Scope) -> bool:
-    """Return whether a tensor that is no constant has a first axis of this size."""
+    """Return whether a tensor is computed, and may have this first size."""
     shape = scope.of(value).shape
     if constant(value, scope.overridable) is not None or sizes is None:
         return False

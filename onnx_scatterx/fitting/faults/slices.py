@@ -35,6 +35,8 @@ def split_before_slice(at: Candidate) -> bool:
     own = _cut(at.node, at.scope)
     if own is None or not own.kept or at.writer.version < _SIZES_AS_INPUT:
         return False
+    if at.writer.dtype_of(own.x) is None:
+        return False
     cuts = _cuts(_origin(own.x), at.scope)
     count = len(cuts.get(at.node, ()))
     if not any(1 < len(axes) < count for axes in cuts.values()):
@@ -43,7 +45,7 @@ def split_before_slice(at: Candidate) -> bool:
 
     def write() -> ir.Value:
         w = at.writer
-        dtype = required(w.dtype_of(own.x))
+        dtype = w.dtype_of(own.x)
         part = _part(w, own.x, [start, end - start, own.shape[axis] - end], axis)
         if not others:
             return part

@@ -328,7 +328,7 @@ def test_the_axis_of_one_image_stays_alone(cut: str, images: int, dims: int) -> 
     ],
 )
 def test_a_move_of_one_image_keeps_its_axis(move: str, images: int, first: list[int]) -> None:
-    """A first axis of one element that is repeated is no axis of images."""
+    """The first axis stays apart if it has one element and is not repeated."""
     rows = 1 if "Expand" in move else 2
     model = parse(f"""g (float[{images}, 4, {rows * 10}] x) => (float[A, B, C] y) {{
         r = Reshape (x, [{images}, 4, {rows}, 2, 5])  c = {move}

@@ -29,7 +29,7 @@ def two_at_a_time(request: Request) -> ir.Value:
     for value in others:
         total = w.node(op, [total, value], kind)
     if request.op == "Mean" and others:
-        require(kind == ir.DataType.FLOAT)  # ONNX Runtime has no other
+        require(kind == ir.DataType.FLOAT)  # ONNX Runtime computes a Mean of no other type
         share = np.float32(1) / np.float32(len(others) + 1)
         total = w.node("Mul", [total, w.constant(np.array(share), kind)], kind)
     return total
