@@ -221,19 +221,19 @@ def main() -> None:
     asker = Asker(CELLS, compilers, args.seconds, again, forms, made_by)
     wish = Wish(asker, again, not args.untimed, args.cells, args.keep)
     name, *file = args.file or ("",)
-    for row in [] if args.page else [name] if name else args.only:
+    rows = [name] if name else args.only
+    for row in [] if args.page else rows:
         record = Record(args.cache / row, RESULTS, code, args.anew)
         measure(record, None if name else GALLERY[row], file, wish)
-        publish(args.cache)
-    publish(args.cache)
+        publish(args.cache, rows)
+    publish(args.cache, rows)
 
 
-def publish(cache: Path) -> None:
-    """Write the results and the page."""
+def publish(cache: Path, rows: list[str]) -> None:
+    """Write the page and the results. Of the cache, only these rows: it may have older ones."""
     kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    rows = dict.fromkeys((*GALLERY, *kept, *(p.name for p in sorted(cache.glob("*")))))
-    records = {row: Record(cache / row, RESULTS).known() for row in rows}
-    results = {row: found for row, found in records.items() if found}
+    found = kept | {row: Record(cache / row, RESULTS).known() for row in rows}
+    results = {row: found[row] for row in dict.fromkeys((*GALLERY, *found)) if found.get(row)}
     RESULTS.write_text(json.dumps(results, separators=(",", ":")) + "\n")
     write_page(PAGE, BEGINS, page(results, CELLS))
 
