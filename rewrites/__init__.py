@@ -38,6 +38,7 @@ from onnx_scatterx.rewrites.one_per_row import OnePerRowRule
 from onnx_scatterx.rewrites.overlap_add import OverlapAddRule
 from onnx_scatterx.rewrites.pad import PadRule
 from onnx_scatterx.rewrites.row_read import RowReadRule
+from onnx_scatterx.rewrites.sampled_write import SampledWriteRule
 from onnx_scatterx.rewrites.sorted_write import SortedWriteRule
 from onnx_scatterx.rewrites.start_value import StartValueRule
 from onnx_scatterx.rewrites.tensorscatter import TensorScatterRule
@@ -64,6 +65,7 @@ RULES: tuple[Rule, ...] = (
     DenseWriteRule(),
     DenseReduceRule(),
     SortedWriteRule(),
+    SampledWriteRule(),
     RowReadRule(),
     DenseReadRule(),
 )

@@ -91,7 +91,7 @@ def positions_of(
         for i in range(len(layout.axes))
     ]
     numbers = context.numbers
-    spread = not set(layout.dims) <= full
+    spread = any(d not in full and s.shape[d].constant != 1 for d in layout.dims)
     inside = all(i.checked or i.signed for i in indices)
 
     def write() -> ir.Value:
@@ -175,16 +175,18 @@ def _read(target: Term, layout: Arrangement, context: Context) -> _Index | None:
         return None
     atom, value, dtype, shape = read
     dims = s.dims_read(atom.parts, shape)
-    if dims is None or None in dims:
+    if dims is None or (None in dims and layout.updates.constant != 1):
         return None
     stands = [order.index(d) for d in dims if d is not None]
     if stands != sorted(set(stands)):
         return None
+    gone = [i for i, d in enumerate(dims) if d is None]
     added = [i for i in range(len(order)) if i not in stands]
     full = frozenset(order[i] for i in stands)
 
     def write() -> ir.Value:
-        return context.writer.axes("Unsqueeze", value, dtype, added)
+        at = context.writer.axes("Squeeze", value, dtype, gone)
+        return context.writer.axes("Unsqueeze", at, dtype, added)
 
     return _Index(full, dtype, False, write, s.is_checked(full))
 

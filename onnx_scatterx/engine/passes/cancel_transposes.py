@@ -1,7 +1,8 @@
 """Two transposes that undo each other are removed, if one of them replaces a scatter.
 
-before   y = Transpose(Transpose(x, perm=a), perm=b)          a[b] the identity
-after    y = x
+before   y = Transpose(Transpose(x, perm=a), perm=b)
+after    y = x                                                if a[b] is the identity
+         y = Transpose(x, perm=a[b])                          if nothing else reads the inner one
 """
 
 from __future__ import annotations
@@ -33,13 +34,21 @@ CancelTransposes = Pass(cancel_transposes, looks_for=("Transpose",))
 
 
 def _cancel(outer: ir.Node, new: list[ir.Node]) -> None:
+    """Remove a transpose of a transpose, or make one of the two."""
     (inside,), (result,) = outer.inputs, outer.outputs
     inner = None if inside is None else inside.producer()
     a, b = perm_of(inner), perm_of(outer)
     if inner is None or inner.graph is not outer.graph or a is None or b is None:
         return
     (source,) = inner.inputs
-    if source is None or len(a) != len(b) or [a[d] for d in b] != list(range(len(a))):
+    if source is None or len(a) != len(b):
+        return
+    perm = [a[d] for d in b]
+    if perm != list(range(len(a))):
+        if inner.outputs[0].uses() == ((outer, 0),) and not inner.outputs[0].is_graph_output():
+            outer.replace_input_with(0, source)
+            outer.attributes["perm"] = ir.AttrInt64s("perm", perm)
+            remove_dead([inner])
         return
     is_seen = result.is_graph_output()  # by a caller: then its name is kept
     if is_seen and (source.producer() not in new or source.is_graph_output()):

@@ -15,6 +15,8 @@ class Operators(ABC):
     """Writes operators by ``node``, which spells them as the ``version`` of the set wants them."""
 
     version: int
+    most_rows = 1 << 16
+    """Rows of an image for GridSample: in so many, no rounding reaches a quarter of a row."""
 
     @abstractmethod
     def node(
@@ -105,3 +107,24 @@ class Operators(ABC):
         if len(parts) == 1:
             return parts[0]
         return self.node("Concat", list(parts), dtype, axis=axis)
+
+    def sampled_rows(self, image: ir.Value, rows: ir.Value, height: int) -> ir.Value:
+        """Add a GridSample that reads rows of an image of floats; each row is the nearest pixel.
+
+        The image is [1, C, height, 1], ``rows`` has each row number twice, [1, n, 1, 2], and the
+        result is [1, C, n, 1]. Row r is at the coordinate (2 r + 1) / height - 1 (``align_corners``
+        is 0), the only column at 0. A pixel is copied, so NaNs and zeros keep their bits.
+        ``height`` is at most ``most_rows``.
+        """
+        dtype = ir.DataType.FLOAT
+        for op, number in (("Mul", 2 / height), ("Add", 1 / height - 1)):
+            column_and_row = np.array([0, number], np.float32).reshape(1, 1, 1, 2)
+            rows = self.node(op, [rows, self.constant(column_and_row, dtype)], dtype)
+        return self.node(
+            "GridSample",
+            [image, rows],
+            dtype,
+            mode="nearest",
+            padding_mode="zeros",
+            align_corners=0,
+        )
