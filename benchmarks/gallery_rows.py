@@ -70,6 +70,7 @@ LABELS = ("labels: nonnegative",)  # a caller who wants no loss has no label of 
 TEXTS = (*LABELS, TOKENS)  # a token is a row of a table, not one from its end
 WHOLE_TEXTS = ("labels >= 2", TOKENS)  # 0 and 1 begin and pad a text
 STEP = ("tokens: nonnegative", "0 <= at < 2048")  # a caller counts positions from the start
+STEPS = dict.fromkeys(("ncnn", "qnn", "rknn"), STEP)
 WHOLE = "attention_mask == 1"  # nothing is padded, as in a batch of one
 LONG = {"batch": 1, "length": 4096}
 
@@ -128,14 +129,14 @@ GALLERY: dict[str, Shown] = {
          "input_labels": "ones batch=1 1 1"}, {"initializer_range": 0.02}, "pred_masks"),
         more={"ncnn": ("input_labels: nonnegative",)}),
     "smollm2_360m_caches": Shown("SmolLM2, 360 M, a step with caches of 2048", "dynamo",
-        "pytorch/pytorch#155862", more={"ncnn": STEP}),
+        "pytorch/pytorch#155862", more=STEPS),
     "qwen2_500m_caches": Shown("Qwen2, 0.5 B, a step with caches of 2048", "dynamo",
-        "tracel-ai/burn#3412", more={"ncnn": STEP}),
+        "tracel-ai/burn#3412", more=STEPS),
     "tinyllama_caches": Shown("TinyLlama, 1.1 B, a step with caches of 2048", row=Row("LlamaModel",
-        {"cache": "steps 1 4 2048 64"}, TINYLLAMA, tied="layers"), more={"ncnn": STEP}),
+        {"cache": "steps 1 4 2048 64"}, TINYLLAMA, tied="layers"), more=STEPS),
     "phi_2_caches": Shown("Phi 2, 2.7 B, a step with caches of 2048", "dynamo",
         "tenstorrent/tt-forge-onnx#1924", Row("PhiModel", {"cache": "steps 1 32 2048 80"}, PHI,
-        tied="layers"), more={"ncnn": STEP}),
+        tied="layers"), more=STEPS),
     "pegasus_x_base": Shown("PEGASUS-X, base, 4096 tokens", promises=TEXTS),
     "longformer_4096": Shown("Longformer, 4096 tokens", "ts_dynamic",
         "huggingface/transformers#12385", fixed=LONG),

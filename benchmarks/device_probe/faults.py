@@ -138,6 +138,10 @@ _SMALL = {
     "stored_constants": """(float[2, 3] x) => (int64[2, 3] y) {
             c = Constant <value_float = 8.0> ()  a = Mul (x, c)  b = Cast <to = 7> (a)
             k = Constant <value_int = 8> ()  y = Add (b, k) }""",
+    "table_of_angles": """(int64[8] x) => (float[8, 4] y)
+        <float[4] f = {1, 0.3, 0.1, 0.03}, int64 many = {700}, int64[1] last = {1}> {
+            a = Mul (x, many)  b = Cast <to = 1> (a)  c = Unsqueeze (b, last)  d = Mul (c, f)
+            y = Cos (d) }""",
     "transpose_of_equal_sizes": """(float[4, 4] x) => (float[4, 4] y) {
             a = Neg (x)  b = Transpose <perm = [1, 0]> (a)  y = Neg (b) }""",
     "turned_rotation": """(float[1, 2, 4, 8] x, float[1, 1, 4, 8] c, float[1, 1, 4, 8] s)

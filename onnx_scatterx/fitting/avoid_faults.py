@@ -38,7 +38,7 @@ def avoid_faults(job: Job) -> bool:
     modified, constants = False, TakenOut(job.model)
     try:
         with budget().share(1 / 4):
-            known = job.analyses.without_trust.current()
+            known = job.analyses.promised.current()
             for graph, scope in known.own_graphs():
                 if scope.function is not None and _is_open(scope.function):
                     continue

@@ -30,6 +30,7 @@ FORMS = {
     "split_before_slice": "a Split in front of a Slice of more axes than another of the tensor",
     "square_of_sine": "the product of a sine with itself, in place of its square",
     "stored_constants": "an initializer for a Constant of integers, or in a product that is cast",
+    "table_of_angles": "rows of a table in place of sines and cosines of a position of the run",
     "transpose_of_equal_sizes": "the first axis of a Transpose in place, if two axes are as long",
     "turned_rotation": "the products of a rotary embedding in another order",
     "weight_behind_norm": "the weight of a norm as the second factor, any other factor hidden",

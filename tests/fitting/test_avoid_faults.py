@@ -662,7 +662,7 @@ def test_every_fault_names_a_version_and_its_switch() -> None:
     assert all(f.version == versions[name] for name, own in faults.items() for f in own)
     said = "W You can add disable_rules=['a_rule'] in rknn.config() to disable the error rule!"
     assert rknn._switch(said) == "the compiler says: rknn.config(disable_rules=['a_rule'])"
-    assert all(rknn._switch(f"{fault.switch}!") for fault in faults["rknn"])
+    assert all(rknn._switch(f"{fault.switch}!") for fault in faults["rknn"] if fault.switch)
 
 
 @pytest.mark.parametrize(

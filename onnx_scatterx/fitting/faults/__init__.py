@@ -14,6 +14,7 @@ from typing import NamedTuple
 import onnx_ir as ir
 
 from onnx_scatterx.fitting.faults import (
+    angles,
     attentions,
     constants,
     convs,
@@ -106,6 +107,7 @@ FORMS: Mapping[str, Form] = {
         functions.apart_from_conv, functions.OPERATORS, fits=functions.may_be_function
     ),
     "many_divisors": Form(divisions.many_divisors, ("Div",), fits=divisions.is_of_integers),
+    "table_of_angles": Form(angles.table_of_angles, angles.OPERATORS),
     "limit_as_size": Form(sizes.limit_as_size, ("Cast",), beside=("Range", "Shape")),
     "forget_names": Form(names.forget_names),
     "many_scales": Form(attentions.many_scales, ("Mul", "Div"), beside=("MatMul", "Softmax")),
