@@ -1,4 +1,4 @@
-"""A write of a few rows samples an image of the data and the updates: each row the nearest one.
+"""A write at computed positions samples an image of data and updates: each row the nearest one.
 
     before   y = ScatterND(x, i, u)                          i of shape [N, 1], x of [P, ...]
     after    row[p] = P + k                                  k the last update with i[k] == p, or
@@ -6,17 +6,26 @@
              y = GridSample(Concat(x, u), row, mode="nearest")
 
 It is for a target that takes a GridSample, but neither a Where nor a Gather of computed positions.
-Such a target often has no integers, so the rows are computed from the floats f of the indices:
+Such a target often has no integers, so the rows are computed from floats. At most 16 updates are
+looked up one after the other, by the floats f of their indices:
 
     row = P + k - (P + k - row) * Min(Abs([0, 1, ..., P - 1] - f[k]), 1)       for k = 0, 1, ...
 
+Rows from a start s on, in their order (``dynamic_window``), are those that are nearer than N:
+
+    r = [0, 1, ..., P - 1] - s
+    row = [0, 1, ..., P - 1] + Clip(r + 1, 0, 1) * Clip(N - r, 0, 1) * (P - s)
+
 All numbers are less than 2^24, so they are exact. Holds as ``dense_write`` does, if sizes are
-known, the elements are floats, and all elements of a row of the data share their indices.
+known, the elements are floats, and all elements of a row of the data share their indices. A start
+must not be negative.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import onnx_ir as ir
@@ -28,11 +37,14 @@ from onnx_scatterx.engine.rules import (
     Scatter,
     ScatterRule,
     as_numbers,
+    attempt,
     granted,
     is_lacked,
     refuse_unless,
     term,
 )
+from onnx_scatterx.rewrites.dynamic_window import Window, window_of
+from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
 from onnx_scatterx.rewrites.helpers.search import Search, search_of_own
 from onnx_scatterx.rewrites.helpers.side_by_side import are_few
 
@@ -40,7 +52,7 @@ _FLOAT, _INT64 = ir.DataType.FLOAT, ir.DataType.INT64
 
 
 class SampledWriteRule(ScatterRule):
-    """Rewrites writes of a few rows at computed positions for a target that samples images."""
+    """Rewrites writes of a few rows, or of a window, for a target that samples images."""
 
     reads_all_data = True
     searches = True
@@ -50,19 +62,29 @@ class SampledWriteRule(ScatterRule):
         w, target = context.writer, context.target
         refuse_unless(target.has("GridSample") and w.has("GridSample") and scatter.dtype == _FLOAT)
         refuse_unless(is_lacked(scatter.node, target) and scatter.reduction == "none")
-        search = search_of_own(scatter, context)
-        refuse_unless(search.positions.shared and are_few(search) and not context.collides(scatter))
         sizes = granted(as_numbers((*scatter.data_shape, *scatter.shape)))
-        layout = search.layout
+        layout = arranged(scatter, apart=False)
         height = layout.positions + layout.updates
         refuse_unless(0 not in sizes and scatter.facts.is_nonnegative(w.most_rows - height))
-        return Plan(lambda: _sampled(search))
+        refuse_unless(not context.collides(scatter))
+        rows = _rows_of(scatter, layout, context)
+        return Plan(lambda: _sampled(layout, rows(), context))
 
 
-def _sampled(search: Search) -> ir.Value:
+def _rows_of(scatter: Scatter, layout: Arrangement, context: Context) -> Callable[[], ir.Value]:
+    """Return what writes the floats of the row of each position, twice: [1, P, 1, 2]."""
+    window = None if layout.updates.constant == 1 else attempt(partial(window_of, scatter, context))
+    if isinstance(window, Window) and window.shared and not window.round:
+        refuse_unless(scatter.facts.is_nonnegative(window.origin))
+        return partial(_rows_of_window, layout, window, context)
+    search = search_of_own(scatter, context)
+    refuse_unless(search.positions.shared and are_few(search))
+    return partial(_rows_of_few, search)
+
+
+def _sampled(layout: Arrangement, rows: ir.Value, context: Context) -> ir.Value:
     """Write data and updates as one image, [1, columns, P + N, 1], and sample it."""
-    layout, context, s = search.layout, search.context, search.scatter
-    w, numbers = context.writer, context.numbers
+    w, numbers, s = context.writer, context.numbers, layout.scatter
     aside = (*layout.left, *layout.right)
     axes, dims = [*(c for c, _ in aside), *layout.axes], [*(d for _, d in aside), *layout.dims]
     split, sizes = tuple(s.data_shape[c] for c in axes), tuple(s.shape[d] for d in dims)
@@ -70,24 +92,61 @@ def _sampled(search: Search) -> ir.Value:
     shapes = [(term(1), columns, n, term(1)) for n in (layout.positions, layout.updates)]
     x = numbers.reshape(w.transpose(s.data, _FLOAT, axes), _FLOAT, split, shapes[0], s.facts)
     u = numbers.reshape(w.transpose(s.updates, _FLOAT, dims), _FLOAT, sizes, shapes[1], s.facts)
-    positions, updates = (granted(n.constant) for n in (layout.positions, layout.updates))
-    both = w.concat([x, u], _FLOAT, 2)
-    y = w.sampled_rows(both, _rows(search), positions + updates)
+    y = w.sampled_rows(w.concat([x, u], _FLOAT, 2), rows, sum(_sizes(layout)))
     y = numbers.reshape(y, _FLOAT, shapes[0], split, s.facts)
     return w.transpose(y, _FLOAT, [axes.index(c) for c in range(len(axes))])
 
 
-def _rows(search: Search) -> ir.Value:
-    """Write the floats of the row of each position, twice: [1, P, 1, 2]."""
-    w, positions = search.context.writer, granted(search.layout.positions.constant)
+def _sizes(layout: Arrangement) -> tuple[int, int]:
+    """Return how many positions and updates there are."""
+    return granted(layout.positions.constant), granted(layout.updates.constant)
+
+
+def _line(layout: Arrangement) -> np.ndarray:
+    """Return the numbers of all positions, twice."""
+    positions, _ = _sizes(layout)
+    return np.arange(positions, dtype=np.float32).repeat(2).reshape(1, positions, 1, 2)
+
+
+def _rows_of_few(search: Search) -> ir.Value:
+    """Look up one update after the other."""
+    w, node, line = search.context.writer, _node(search.context), _line(search.layout)
+    positions, updates = _sizes(search.layout)
     at = w.cast(search.vector(search.positions.write()), _INT64, _FLOAT)
-    line = np.arange(positions, dtype=np.float32).repeat(2).reshape(1, positions, 1, 2)
-    row, one = w.constant(line, _FLOAT), w.constant(np.array(1, np.float32), _FLOAT)
-    for k in range(granted(search.layout.updates.constant)):
+    row = w.constant(line, _FLOAT)
+    for k in range(updates):
         here = w.slice(at, _FLOAT, [0], [k], [k + 1], [1])
-        far = w.node("Abs", [w.node("Sub", [w.constant(line, _FLOAT), here], _FLOAT)], _FLOAT)
-        own = w.constant(np.array(positions + k, np.float32), _FLOAT)
-        left = w.node("Sub", [own, row], _FLOAT) if k else w.constant(positions - line, _FLOAT)
-        missed = w.node("Min", [far, one], _FLOAT)
-        row = w.node("Sub", [own, w.node("Mul", [left, missed], _FLOAT)], _FLOAT)
+        missed = node("Min", node("Abs", node("Sub", line, here)), 1)
+        left = node("Sub", positions + k, row) if k else positions - line
+        row = node("Sub", positions + k, node("Mul", left, missed))
     return row
+
+
+def _rows_of_window(layout: Arrangement, window: Window, context: Context) -> ir.Value:
+    """Find the rows of a window by their distance from its start."""
+    w, node, line, (positions, updates) = (
+        context.writer,
+        _node(context),
+        _line(layout),
+        _sizes(layout),
+    )
+    start = w.node("Reshape", [window.start.write(), w.constant([1])], window.start.dtype)
+    start = w.cast(start, window.start.dtype, _FLOAT)
+    behind = node("Sub", line, start)
+    begun = node("Clip", node("Add", behind, 1), 0, 1)
+    inside = node("Mul", begun, node("Clip", node("Sub", updates, behind), 0, 1))
+    return node("Add", line, node("Mul", inside, node("Sub", positions, start)))
+
+
+def _node(context: Context) -> Callable[..., ir.Value]:
+    """Return what writes a node of floats; numbers and arrays become constants."""
+    w = context.writer
+
+    def write(op: str, *inputs: ir.Value | np.ndarray | float) -> ir.Value:
+        values = [
+            v if isinstance(v, ir.Value) else w.constant(np.asarray(v, np.float32), _FLOAT)
+            for v in inputs
+        ]
+        return w.node(op, values, _FLOAT)
+
+    return write

@@ -88,8 +88,42 @@ def test_ncnn_takes_a_step_of_a_cache(promise: str) -> None:
     assert_same(model, result.model, [{"keys": keys, "at": [n], "row": rows} for n in range(64)])
 
 
+WINDOW = """g (float[1,2,32,4] keys, int64[1] at, float[1,2,N,4] rows) => (float[1,2,32,4] next) {
+    i = Unsqueeze (Add (at, LINE), [1])
+    x = Transpose <perm = [2, 0, 1, 3]> (keys)
+    u = Transpose <perm = [2, 0, 1, 3]> (rows)
+    y = ScatterND (x, i, u)
+    next = Transpose <perm = [1, 2, 0, 3]> (y) }"""
+TENSOR = """g (float[1,2,32,4] keys, int64[1] at, float[1,2,N,4] rows) => (float[1,2,32,4] next) {
+    next = TensorScatter (keys, rows, at) }"""
+
+
+@pytest.mark.parametrize("count", [1, 2, 20, 31])
+@pytest.mark.parametrize(("text", "opset"), [(WINDOW, 18), (TENSOR, 24)])
+def test_ncnn_takes_rows_from_a_start(text: str, opset: int, count: int) -> None:
+    text = text.replace("N,", f"{count},").replace("LINE", str(list(range(count))))
+    model = parse_text(text, opset)
+    last = 32 - count
+    result = onnx_scatterx.optimize(model, target="ncnn", assume=[f"0 <= at <= {last}"])
+    assert not result.report.violations
+    assert [entry.rules for entry in result.report.scatters] == [("sampled_write",)]
+    rng = np.random.default_rng(0)
+    keys, rows = (rng.choice(SPECIAL, (1, 2, n, 4)) for n in (32, count))
+    feeds = [{"keys": keys, "at": [n], "rows": rows} for n in range(last + 1)]
+    assert_same(model, result.model, feeds)
+
+
 GOLDEN = {
-    "rows of which the last one wins": Case(nd(), {"i": [[4], [-9], [4]]}, target=SAMPLER),
+    "rows of which the last one wins": Case(
+        nd(), {"i": [[4], [-9], [4]]}, target=SAMPLER, rules=["sampled_write"]
+    ),
+    "rows from a start": Case(
+        WINDOW.replace("N,", "3,").replace("LINE", "[0, 1, 2]"),
+        *({"at": [n]} for n in (0, 5, 29)),
+        target=SAMPLER,
+        assume=["0 <= at <= 29"],
+        rules=["sampled_write"],
+    ),
 }
 test_golden = each(GOLDEN, "golden")
 

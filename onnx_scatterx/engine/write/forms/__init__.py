@@ -30,6 +30,7 @@ from onnx_scatterx.engine.write.forms import (
     products,
     repeated,
     rows,
+    sampled,
     scattered,
     several,
     sums,
@@ -121,7 +122,7 @@ FORMS: dict[str, Forms] = {
         rows.gathered_slices,
         repeated.repeated_rows,
         attributes=["axis"],
-        last=[rows.elements_of_rows],
+        last=[rows.elements_of_rows, sampled.sampled],
     ),
     "GatherElements": _forms(
         2,

@@ -26,7 +26,7 @@ from onnx_scatterx.operators import described
 
 _T = ir.DataType
 _FLOAT, _WHOLE = _T.FLOAT, (_T.BOOL, _T.INT64, _T.INT32)
-_BITS = 13  # a table has fewer numbers than 2 to this
+_BITS = 17  # a table has fewer numbers than 2 to this
 _LARGE = np.array(2.0**127, np.float32)  # its square is infinite
 _MOST = 64  # nodes whose numbers are written
 _MOVES = ("Slice", "Transpose", "Expand", "Concat", "Gather", "GatherND")
@@ -36,6 +36,11 @@ def cast_numbers(request: Request) -> ir.Value:
     """Write the floats of integers or bools."""
     require(request.kind == _FLOAT, request.known_of(0).dtype in _WHOLE)
     return _Numbers(request).of(request.input(0))
+
+
+def floats_of(request: Request, value: ir.Value) -> ir.Value:
+    """Write the floats of integers or bools that are read by a node."""
+    return _Numbers(request).of(value)
 
 
 def where_numbers(request: Request) -> ir.Value:
