@@ -6,15 +6,16 @@
              y = GridSample(Concat(x, u), row, mode="nearest")
 
 It is for a target that takes a GridSample, but neither a Where nor a Gather of computed positions.
-Such a target often has no integers, so the rows are computed from floats. At most 16 updates are
-looked up one after the other, by the floats f of their indices:
+Such a target often has no integers, so the rows are computed from floats. A position p is inside of
+n rows from a start s if both factors are 1, and not 0:
 
-    row = P + k - (P + k - row) * Min(Abs([0, 1, ..., P - 1] - f[k]), 1)       for k = 0, 1, ...
+    inside(s, n) = Clip(p - s + 1, 0, 1) * Clip(n - (p - s), 0, 1)
 
-Rows from a start s on, in their order (``dynamic_window``), are those that are nearer than N:
+Rows from a start on, in their order (``dynamic_window``), and at most 16 updates one after the
+other, by the floats f of their indices, are
 
-    r = [0, 1, ..., P - 1] - s
-    row = [0, 1, ..., P - 1] + Clip(r + 1, 0, 1) * Clip(N - r, 0, 1) * (P - s)
+    row = p + (P - s) * inside(s, N)
+    row = row + (P + k - row) * inside(f[k], 1)              for k = 0, 1, ...
 
 All numbers are less than 2^24, so they are exact. Holds as ``dense_write`` does, if sizes are
 known, the elements are floats, and all elements of a row of the data share their indices. A start
@@ -60,7 +61,7 @@ class SampledWriteRule(ScatterRule):
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         w, target = context.writer, context.target
-        refuse_unless(target.has("GridSample") and w.has("GridSample") and scatter.dtype == _FLOAT)
+        refuse_unless(_reads_nearest(context) and scatter.dtype == _FLOAT)
         refuse_unless(is_lacked(scatter.node, target) and scatter.reduction == "none")
         sizes = granted(as_numbers((*scatter.data_shape, *scatter.shape)))
         layout = arranged(scatter, apart=False)
@@ -69,6 +70,13 @@ class SampledWriteRule(ScatterRule):
         refuse_unless(not context.collides(scatter))
         rows = _rows_of(scatter, layout, context)
         return Plan(lambda: _sampled(layout, rows(), context))
+
+
+def _reads_nearest(context: Context) -> bool:
+    """Return whether the target may take a GridSample of the nearest pixel."""
+    refused = context.target.limits_of("GridSample").refused
+    has = context.target.has("GridSample") and context.writer.has("GridSample")
+    return has and not any("nearest" in dict(use.attributes).get("mode", ()) for use in refused)
 
 
 def _rows_of(scatter: Scatter, layout: Arrangement, context: Context) -> Callable[[], ir.Value]:
@@ -115,27 +123,29 @@ def _rows_of_few(search: Search) -> ir.Value:
     at = w.cast(search.vector(search.positions.write()), _INT64, _FLOAT)
     row = w.constant(line, _FLOAT)
     for k in range(updates):
-        here = w.slice(at, _FLOAT, [0], [k], [k + 1], [1])
-        missed = node("Min", node("Abs", node("Sub", line, here)), 1)
-        left = node("Sub", positions + k, row) if k else positions - line
-        row = node("Sub", positions + k, node("Mul", left, missed))
+        here = _inside(line, w.slice(at, _FLOAT, [0], [k], [k + 1], [1]), 1, node)
+        far = node("Sub", positions + k, row) if k else positions - line
+        row = node("Add", row, node("Mul", far, here))
     return row
 
 
 def _rows_of_window(layout: Arrangement, window: Window, context: Context) -> ir.Value:
     """Find the rows of a window by their distance from its start."""
-    w, node, line, (positions, updates) = (
-        context.writer,
-        _node(context),
-        _line(layout),
-        _sizes(layout),
-    )
+    w, node, line = context.writer, _node(context), _line(layout)
+    positions, updates = _sizes(layout)
     start = w.node("Reshape", [window.start.write(), w.constant([1])], window.start.dtype)
     start = w.cast(start, window.start.dtype, _FLOAT)
+    here = _inside(line, start, updates, node)
+    return node("Add", line, node("Mul", node("Sub", positions, start), here))
+
+
+def _inside(
+    line: np.ndarray, start: ir.Value, count: int, node: Callable[..., ir.Value]
+) -> ir.Value:
+    """Write 1 where positions are inside of so many rows from a start on, and 0 elsewhere."""
     behind = node("Sub", line, start)
     begun = node("Clip", node("Add", behind, 1), 0, 1)
-    inside = node("Mul", begun, node("Clip", node("Sub", updates, behind), 0, 1))
-    return node("Add", line, node("Mul", inside, node("Sub", positions, start)))
+    return node("Mul", begun, node("Clip", node("Sub", count, behind), 0, 1))
 
 
 def _node(context: Context) -> Callable[..., ir.Value]:

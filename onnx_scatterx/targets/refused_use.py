@@ -57,6 +57,8 @@ class RefusedUse:
     wide: bool | None = None
     """Whether a Conv along one axis keeps its size, and has a kernel of 9 elements or more that are
     more than a quarter of the axis."""
+    positions: bool | None = None
+    """Whether a Cos or Sin is one of integers that are cast to floats."""
     zeros: bool | None = None
     """Whether the shape of a Reshape has a 0."""
     longer: bool | None = None
@@ -148,6 +150,7 @@ class RefusedUse:
         words += ["of uneven pads"] if self.uneven else []
         words += ["of the first axis"] if self.first else []
         words += ["with a kernel of more than a quarter of the only axis"] if self.wide else []
+        words += ["of integers that are cast to floats"] if self.positions else []
         words += ["to a shape with 0"] if self.zeros else []
         words += ["of an axis counted from the end"] if self.from_end else []
         words += ["with dots"] if self.dots else []

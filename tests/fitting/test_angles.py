@@ -80,3 +80,11 @@ def test_two_positions() -> None:
 def test_no_table(text: str, promise: str) -> None:
     operators = made(text, promise=promise)
     assert (operators["Cos"], operators["Sin"], operators["Gather"]) == (1, 1, 0)
+
+
+@pytest.mark.parametrize("target", ["qnn", "rknn"])
+@pytest.mark.parametrize(("promise", "refused"), [("0 <= at < 50", 0), ("at: nonnegative", 2)])
+def test_devices_refuse_the_angles_that_are_left(target: str, promise: str, refused: int) -> None:
+    model = parse(f"g (int64[1] at, float[4] x) => (float[4] y, float[4] z) <{F}> {{ {STEP} }}")
+    report = onnx_scatterx.inspect(model, target=target, assume=[promise])
+    assert sum(not violation.is_taken for violation in report.violations) == refused

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from onnx_scatterx.faces import face
 
 if TYPE_CHECKING:
+    from onnx_scatterx.engine.device.angles import is_of_positions as is_of_positions
     from onnx_scatterx.engine.device.costs import Costs as Costs
     from onnx_scatterx.engine.device.costs import Traffic as Traffic
     from onnx_scatterx.engine.device.costs import check_sizes as check_sizes
@@ -33,6 +34,7 @@ else:
     __getattr__, __dir__, __all__ = face(
         __name__,
         {
+            "angles": "is_of_positions",
             "costs": "Costs Traffic check_sizes costs_of known_sizes",
             "patterns": "pattern_of",
             "refused_uses": "is_refused",

@@ -240,6 +240,7 @@ _FACTS: dict[str, Callable[[Use, Any], bool]] = {
     "uneven": _is_uneven,
     "first": _pads_first,
     "wide": _is_wide,
+    "positions": lambda use, wanted: wanted == use.of_positions,
     "longer": _is_longer,
     "fewer": _has_fewer,
     "larger": lambda use, wanted: wanted == _is_resized(use, 1),

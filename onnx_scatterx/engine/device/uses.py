@@ -11,6 +11,7 @@ import onnx.defs
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import ElementOf, Scope, TensorValue, size_name
+from onnx_scatterx.engine.device.angles import is_of_positions
 from onnx_scatterx.engine.device.beyond import beyond, may_be_negative
 from onnx_scatterx.engine.terms import Facts, Symbol
 from onnx_scatterx.graphs import constant, is_scatterx_domain
@@ -27,7 +28,8 @@ class Use:
     Mod ``of_any_sign`` is only read where the result may have the sign of the number, too; of other
     operators, the user promised that no index is negative. A node ``is_inner`` if it does not write
     from an input of the model to an output of it. The ``pattern`` is the operator that it computes
-    together with the nodes around it, such as Gelu.
+    together with the nodes around it, such as Gelu. A Cos or Sin is ``of_positions`` if it is one
+    of integers that are cast to floats.
     """
 
     op_type: str
@@ -39,6 +41,7 @@ class Use:
     of_any_sign: bool = False
     is_inner: bool = False
     pattern: str = ""
+    of_positions: bool = False
 
     @property
     def data(self) -> TensorValue | None:
@@ -155,7 +158,9 @@ def use_of(
         from onnx_scatterx.engine.device.patterns import pattern_of
 
         pattern = pattern_of(node, overridable)
-    return Use(name, inputs, outputs, attributes, is_constant, facts, sign, is_inner, pattern)
+    angles = is_of_positions(name, node.inputs, of, overridable)
+    known = inputs, outputs, attributes, is_constant, facts
+    return Use(name, *known, sign, is_inner, pattern, angles)
 
 
 def _has_unnamed(tensors: Sequence[TensorValue]) -> bool:

@@ -19,7 +19,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import NotKnownError, Shape, TensorValue, require, required
 from onnx_scatterx.engine.budget import LIMITS, LimitError
-from onnx_scatterx.engine.device import Use, is_refused
+from onnx_scatterx.engine.device import Use, is_of_positions, is_refused
 from onnx_scatterx.engine.terms import Facts, Term
 from onnx_scatterx.graphs import constant
 from onnx_scatterx.operators import OPERATORS
@@ -52,7 +52,8 @@ class Request:
         constant = [self.constant(v) is not None for v in self.inputs]
         facts = self.writer.facts
         known = [self.result], self.attributes, constant, facts, self.of_any_sign
-        return Use(self.op, self.known, *known)
+        angles = is_of_positions(self.op, self.inputs, self.of, self.writer.overridable)
+        return Use(self.op, self.known, *known, of_positions=angles)
 
     def input(self, i: int) -> ir.Value:
         """Return an input that is there."""

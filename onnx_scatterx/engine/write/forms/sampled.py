@@ -1,4 +1,4 @@
-"""Rows at computed positions of what the run computes, for a target that samples images.
+"""Rows at computed positions of what the run computes, for a target that gathers from constants.
 
     Gather(x, i, axis=a)   =   GridSample(image of x, grid of the floats of i, mode="nearest")
 
@@ -29,7 +29,9 @@ def sampled(request: Request) -> ir.Value:
         shape[axis] <= w.most_rows,
         request.constant(request.inputs[0]) is None,
     )
-    require(lies(request.known_of(1), 0, math.inf, request))
+    require(
+        w.target.has("Gather", of_constant=True), lies(request.known_of(1), 0, math.inf, request)
+    )
     others = [d for d in range(len(shape)) if d != axis]
     columns = math.prod(shape[d] for d in others)
     x = w.transpose(request.input(0), _FLOAT, [*others, axis])
