@@ -69,6 +69,9 @@ _SMALL = {
     "apart_from_conv": """(float[1, 8, 16, 16] x) => (float[1, 8, 16, 16] y)
         <float[1] c = {0.01}, int64[4] s = {8, 8, 3, 3}> {
             w = Expand (c, s)  p = Conv <pads = [1, 1, 1, 1]> (x, w)  y = Tanh (p) }""",
+    "apart_from_matmul": """(float[1, 8, 256] x) => (float[1, 8, 64] y)
+        <float[1] c = {0.01}, int64[2] s = {256, 64}> {
+            w = Expand (c, s)  p = MatMul (x, w)  y = Tanh (p) }""",
     "square_of_sine": """(float[1, 16, 64] x) => (float[1, 16, 64] y)
         <float c = {2}, float few = {0.1}> {
             a = Mul (x, few)  b = Sin (a)  y = Pow (b, c) }""",

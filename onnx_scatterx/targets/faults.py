@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 FORMS = {
     "apart_from_conv": "a maximum between a Conv and a Tanh or Gelu of it",
+    "apart_from_matmul": "a maximum between a long product of matrices and a function of it",
     "few_channels": "parts of a depthwise Conv of 3 x 3 elements with steps of 4",
     "forget_names": "no names of sizes inside of the model",
     "images_as_channels": "images as channels in a depthwise Conv, if a Reshape makes them",

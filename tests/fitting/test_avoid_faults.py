@@ -789,6 +789,56 @@ def test_a_maximum_between_a_conv_and_its_functions(text: str, count: int) -> No
     assert_same(model, made, [{"x": x.astype(np.float32)} for x in drawn])
 
 
+_OF_TANH = """h = Mul (half, c)  k = Pow (c, three)  q = Mul (k, less)  s = Add (c, q)
+    r = Mul (s, root)  t = Tanh (r)  v = Add (t, one)  y = Mul (h, v)"""
+_OF_CUBE = _OF_TANH.replace("k = Pow (c, three)", "d = Mul (c, c)  k = Mul (d, c)")
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("c = MatMul (x, m)  y = Tanh (c)", 1),
+        ("c = MatMul (x, m)  s = Sigmoid (c)  y = Mul (c, s)", 1),
+        ("p = MatMul (x, m)  c = Add (p, b)  y = Gelu (c)", 1),
+        ("p = Gemm (x, m, b)  c = Reshape (p, turned)  y = Sigmoid (c)", 1),
+        ("t = Transpose (x)  c = Gemm <transA = 1> (t, m)  y = Sigmoid (c)", 1),
+        ("c = MatMul (x, m)  s = Sigmoid (c)  t = Tanh (c)  y = Mul (s, t)", 1),
+        (f"c = MatMul (x, m)  {_GELU}", 1),
+        (f"p = MatMul (x, m)  c = Add (b, p)  {_OF_TANH}", 1),
+        (f"c = MatMul (x, m)  {_OF_TANH.replace('(c, q)', '(q, c)')}", 1),
+        (f"c = MatMul (x, m)  {_OF_CUBE}", 1),
+        (f"c = MatMul (x, m)  {_OF_TANH.replace('Pow (c', 'Pow (h')}", 0),
+        (f"c = MatMul (x, m)  {_OF_CUBE.replace('(d, c)', '(d, h)')}", 0),
+        (f"p = MatMul (x, m)  c = Mul (p, less)  {_OF_TANH}", 0),
+        ("p = MatMul (x, m)  c = Mul (p, half)  y = Sigmoid (c)", 0),
+        ("p = MatMul (x, m)  c = Add (p, p)  y = Sigmoid (c)", 0),
+        ("p = MatMul (x, m)  c = Add (p, u0)  y = Sigmoid (c)", 0),
+        ("c = MatMul (u0, few)  y = Sigmoid (c)", 0),
+        ("c = MatMul (x, m)  s = Softplus (c)  y = Mul (c, s)", 0),
+    ],
+)  # fmt: skip
+def test_a_maximum_between_a_matmul_and_its_functions(text: str, count: int) -> None:
+    model = parse(f"""<ir_version: 9, opset_import: ["" : 20]>
+        g (float[2, 256] x, float[2, 3] u0) => (float[] y)
+        <float root = {{1.4142135}}, float one = {{1}}, float half = {{0.5}}, float three = {{3}},
+         float less = {{0.044715}}, int64[2] turned = {{3, 2}}, float[3] b = {{1, -2, 0.5}},
+         float[3, 3] few = {{1, 2, 3, 4, 5, 6, 7, 8, 9}}> {{ {text} }}""")
+    rng = np.random.default_rng(0)
+    weights = rng.standard_normal((256, 3)).astype(np.float32)
+    model.graph.initializer.append(onnx.numpy_helper.from_array(weights, "m"))
+    fault = "static_only = true, faults = [{form = 'apart_from_matmul', version = '1'}]"
+    made = onnx_scatterx.optimize(model, target=f"standard, {fault}").model
+    maxima = [node for node in made.graph.node if node.op_type == "Max"]
+    assert len(maxima) == count
+    assert all(set(node.input) == {node.input[0]} for node in maxima)
+    read = [{*node.input} for node in made.graph.node if node.op_type not in ("Max", "Mul")]
+    assert not any(node.input[0] in names for node in maxima for names in read)
+    drawn = [rng.standard_normal((2, 256)) * 10.0**power for power in (-30, -3, 0, 1, 38)]
+    drawn[0][0, :4] = [np.nan, -0.0, np.inf, -np.inf]
+    z = rng.standard_normal((2, 3)).astype(np.float32)
+    assert_same(model, made, [{"x": x.astype(np.float32), "u0": z} for x in drawn])
+
+
 @pytest.mark.parametrize(
     ("kind", "divisor", "shape"),
     [

@@ -104,7 +104,10 @@ FORMS: Mapping[str, Form] = {
     "few_channels": Form(convs.few_channels, ("Conv",), fits=convs.has_steps),
     "square_of_sine": Form(powers.square_of_sine, ("Pow",), fits=lambda node: reads(node, "Sin")),
     "apart_from_conv": Form(
-        functions.apart_from_conv, functions.OPERATORS, fits=functions.may_be_function
+        functions.apart_from_conv, functions.OF_CONV, fits=functions.may_be_function
+    ),
+    "apart_from_matmul": Form(
+        functions.apart_from_matmul, functions.OF_MATMUL, fits=functions.may_be_function
     ),
     "many_divisors": Form(divisions.many_divisors, ("Div",), fits=divisions.is_of_integers),
     "table_of_angles": Form(angles.table_of_angles, angles.OPERATORS),
