@@ -43,6 +43,11 @@ _SMALL = {
         <float[1] c = {0.3}, int64[4] s = {64, 1, 3, 3}> {
             w = Expand (c, s)
             y = Conv <group = 64, strides = [4, 4], pads = [1, 1, 1, 1]> (x, w) }""",
+    "flat_indices": """(float[1, 4, 3, 3] x) => (float[1, 1, 1, 4] y)
+        <float[4, 4, 1, 1] w = {1, 2, 0, 1, 0, 1, 1, 2, 3, 0, 1, 1, 1, 0, 0, 2}, int64[1] s = {-1},
+         int64[1, 4, 1, 1] i = {3, 1, 2, 0}> {
+            c = Conv (x, w)  a = GlobalAveragePool (c)  v = Reshape (a, s)  g = Gather (v, i)
+            y = Transpose <perm = [0, 2, 3, 1]> (g) }""",
     "forget_names": """(bool[1, 8] m, float[1, 8, 4] x) => (float[C, 4] y)
         <float[u0, 4] a, float[u1, 4] b> {
             n = NonZero (m)  i = Transpose (n)  a = GatherND (x, i)  e = Neg (x)

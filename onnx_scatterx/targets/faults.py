@@ -8,6 +8,7 @@ FORMS = {
     "apart_from_conv": "a maximum between a Conv and a Tanh or Gelu of it",
     "apart_from_matmul": "a maximum between a long product of matrices and a function of it",
     "few_channels": "parts of a depthwise Conv of 3 x 3 elements with steps of 4",
+    "flat_indices": "flat indices of a vector that a Reshape makes, not of several dims",
     "forget_names": "no names of sizes inside of the model",
     "images_as_channels": "images as channels in a depthwise Conv, if a Reshape makes them",
     "norm_of_images": "norms of images as one image, or as Mul and Add, if a Reshape makes them",

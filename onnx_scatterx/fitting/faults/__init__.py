@@ -36,6 +36,7 @@ from onnx_scatterx.fitting.faults import (
     sums,
     transposes,
     unrolled,
+    vectors,
 )
 from onnx_scatterx.fitting.faults.candidate import Candidate as Candidate
 from onnx_scatterx.graphs import Inventory, is_operator, made_by
@@ -112,6 +113,9 @@ FORMS: Mapping[str, Form] = {
     "many_divisors": Form(divisions.many_divisors, ("Div",), fits=divisions.is_of_integers),
     "table_of_angles": Form(angles.table_of_angles, angles.OPERATORS),
     "limit_as_size": Form(sizes.limit_as_size, ("Cast",), beside=("Range", "Shape")),
+    "flat_indices": Form(
+        vectors.flat_indices, ("Gather",), fits=lambda node: reads(node, "Reshape")
+    ),
     "forget_names": Form(names.forget_names),
     "many_scales": Form(attentions.many_scales, ("Mul", "Div"), beside=("MatMul", "Softmax")),
 }

@@ -27,9 +27,11 @@ from onnx_scatterx.fitting.faults.candidate import Candidate
 from onnx_scatterx.graphs import attribute_of, is_operator, made_by
 from onnx_scatterx.text import Refusal
 
-_OF_CONV, _OF_MATMUL = ("Tanh", "Gelu"), ("Tanh", "Gelu", "Sigmoid")
+_OF_CONV = ("Tanh", "Gelu")
+_OF_MATMUL = ("Tanh", "Gelu", "Sigmoid")
 _SCALES = ("Div", "Mul")  # in front of the Erf of a Gelu
-OF_CONV, OF_MATMUL = (*_OF_CONV, *_SCALES), (*_OF_MATMUL, *_SCALES)
+OF_CONV = (*_OF_CONV, *_SCALES)
+OF_MATMUL = (*_OF_MATMUL, *_SCALES)
 _SUMS = ("Add", "Sub", "Mul", "Div")
 _MOVES = ("Reshape", "Transpose", "Squeeze", "Unsqueeze", "Identity")
 _MOST = 4  # nodes between a product and a function
