@@ -23,6 +23,7 @@ from onnx_scatterx.fitting.faults import (
     functions,
     gathers,
     images,
+    lines,
     masks,
     names,
     norms,
@@ -103,6 +104,7 @@ FORMS: Mapping[str, Form] = {
     ),
     "stored_constants": Form(constants.stored_constants, ("Constant",)),
     "few_channels": Form(convs.few_channels, ("Conv",), fits=convs.has_steps),
+    "short_lines": Form(lines.short_lines, ("Conv",), fits=lines.has_odd_step),
     "square_of_sine": Form(powers.square_of_sine, ("Pow",), fits=lambda node: reads(node, "Sin")),
     "apart_from_conv": Form(
         functions.apart_from_conv, functions.OF_CONV, fits=functions.may_be_function
