@@ -52,6 +52,11 @@ _SMALL = {
         <float[u0, 4] a, float[u1, 4] b> {
             n = NonZero (m)  i = Transpose (n)  a = GatherND (x, i)  e = Neg (x)
             b = GatherND (e, i)  y = Add (a, b) }""",
+    # The weights of the Conv take 256 GiB.
+    "gather_as_rows": """(float[262144] x) => (float[32768, 8] y)
+        <int64[2] n = {32768, 1}, int64[8] row = {0, 1, 2, 3, 4, 5, 6, 7}> {
+            c = ConstantOfShape <value = int64[1] {8}> (n)  i = Add (c, row)  g = Gather (x, i)
+            y = Neg (g) }""",
     # A model as small as this one is right: only whole ones show the fault.
     "images_as_channels": """(float[1, 4, 32] x) => (float[1, 2, 4, 16] y)
         <float[16, 1, 1, 1] w = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},

@@ -17,6 +17,7 @@ FORMS = {
     "many_divisors": "many equal numbers in place of the power of two that divides integers",
     "many_scales": "many equal numbers in place of one that scales an attention",
     "elements_of_gathers": "GatherElements in place of all Gathers of one tensor but one",
+    "gather_as_rows": "a Gather of many floats at constants along the third axis",
     "one_division": "one Div of joined numbers in place of many that a Concat joins",
     "relu_behind_softmax": "a Relu behind the Softmax of some attentions",
     "rows_of_products": "the rows of a product as one axis, if its sum with a bias is reshaped",

@@ -16,6 +16,7 @@ import onnx_ir as ir
 from onnx_scatterx.fitting.faults import (
     angles,
     attentions,
+    channels,
     constants,
     convs,
     cuts,
@@ -73,6 +74,7 @@ def reads(node: ir.Node, op_type: str) -> bool:
 
 FORMS: Mapping[str, Form] = {
     "elements_of_gathers": Form(gathers.elements_of_gathers, ("Gather", "GatherND")),
+    "gather_as_rows": Form(channels.gather_as_rows, ("Gather",)),
     "shapes_of_scatters": Form(scatters.shapes_of_scatters, ("ScatterND",)),
     "relu_behind_softmax": Form(
         attentions.relu_behind_softmax, ("MatMul", "Einsum"), beside=("Softmax",)
