@@ -189,13 +189,16 @@ def like_trained(module: nn.Module) -> nn.Module:
     """Let no weight of a module have equal elements, such as the zeros of biases at their start.
 
     A bias of zeros, a norm of ones and a head of zeros stand in no trained model. A compiler may
-    fold them, and a head of zeros hides every error.
+    fold them, and a head of zeros hides every error. So do weights that are 0 in float16, such as
+    those of the encoder of Segment Anything at their start.
     """
     draws = torch.Generator().manual_seed(0)
     moments = ((n, t) for n, t in module.named_buffers() if n.endswith(("_mean", "_var")))
     with torch.no_grad():
         for _, tensor in (*module.named_parameters(), *moments):
-            if tensor.is_floating_point() and tensor.numel() > 1 and (tensor == tensor.min()).all():
+            if not tensor.is_floating_point() or tensor.numel() < 2:
+                continue
+            if (tensor == tensor.min()).all() or not tensor.half().any():
                 tensor += 0.02 * torch.randn(tensor.shape, generator=draws).to(tensor)
     return module
 
