@@ -94,3 +94,54 @@ def test_a_slice_of_a_symbolic_size_runs_to_its_end() -> None:
     assert any(INT64_MAX in array for array in held)
     for n in (1, 4):
         assert_same(model, result, [{"x": np.arange(n, dtype=np.float32)}])
+
+
+_WIDE = "standard, limits.Conv.refused = [{wide = true}]"
+
+
+def _conv(
+    rng: np.random.Generator, shape: Sequence[int], kernel: Sequence[int], group: int, more: str
+) -> tuple[onnx.ModelProto, onnx.ModelProto]:
+    """Return a Conv, and what is written of it."""
+    model = parse(f"g (float{[*shape]} x) => (float[A] y) {{ y = Conv <{more}> (x, w, b) }}")
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    out = group * int(rng.integers(1, 4))
+    weights = rng.standard_normal((out, shape[1] // group, *kernel), np.float32)
+    weights.ravel()[:3] = [-0.0, 0.0, np.inf if rng.random() < 0.2 else 1]
+    bias = rng.standard_normal(out, np.float32)
+    bias[0] = -0.0
+    for name, array in (("w", weights), ("b", bias)):
+        model.graph.initializer.append(onnx.numpy_helper.from_array(array, name))
+    return model, onnx_scatterx.optimize(model, target=_WIDE).model
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_zero_in_front_of_a_wide_conv(seed: int) -> None:
+    """Uneven pads make another Conv of it."""
+    rng = np.random.default_rng(seed)
+    kernel, group = 2 * int(rng.integers(4, 12)) + 1, int(rng.choice([1, 2, 16]))
+    shape = [int(rng.integers(1, 3)), group * int(rng.integers(1, 4)), int(rng.integers(1, 40))]
+    half = kernel // 2
+    more = f"group = {group}, pads = [{half}, {half}]"
+    model, made = _conv(rng, shape, [kernel], group, more)
+    *_, conv = made.graph.node
+    pads = next([*a.ints] for a in conv.attribute if a.name == "pads")
+    is_wide = 4 * kernel > shape[2]
+    assert pads == ([half - 1, half] if is_wide else [half, half])
+    assert len(made.graph.node) == 1 + is_wide
+    drawn = rng.standard_normal(shape, np.float32)
+    odd = drawn.copy()
+    odd.ravel()[rng.integers(0, odd.size, 2)] = [np.nan, np.inf]
+    feeds = [{"x": x} for x in (drawn, odd, np.zeros_like(drawn), -np.zeros_like(drawn))]
+    assert_same(model, made, feeds)
+
+
+def test_a_wide_conv_of_two_axes_is_kept() -> None:
+    rng = np.random.default_rng(0)
+    _, made = _conv(rng, [1, 2, 1, 12], [1, 9], 1, "pads = [0, 4, 0, 4]")
+    assert [node.op_type for node in made.graph.node] == ["Conv"]
+
+
+def test_the_profile_of_qnn_takes_a_wide_conv() -> None:
+    model, _ = _conv(np.random.default_rng(0), [1, 2, 24], [19], 1, "pads = [9, 9]")
+    assert onnx_scatterx.optimize(model, target="qnn").report.violations == ()

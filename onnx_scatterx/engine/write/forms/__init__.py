@@ -74,6 +74,7 @@ def _forms(
 
 
 _ANY = (1 << 31) - 1  # inputs, as ONNX's schema says it
+_CONVOLVES = ("auto_pad", "dilations", "group", "kernel_shape", "pads", "strides")
 _REDUCES = ("axes", "keepdims", "noop_with_empty_axes")
 
 FORMS: dict[str, Forms] = {
@@ -87,6 +88,7 @@ FORMS: dict[str, Forms] = {
     ),
     "Clip": _forms(3, extremes.clipped_padding, last=[extremes.by_bounds]),
     "ConstantOfShape": _forms(1, attributes=["value"]),
+    "Conv": _forms(3, pads.apart_from_conv, attributes=_CONVOLVES),
     "CumSum": _forms(
         2,
         arithmetic.exclusive_sum,
