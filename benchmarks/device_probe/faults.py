@@ -76,6 +76,12 @@ _SMALL = {
             j = Transpose <perm = [0, 2, 1, 3]> (i)  m = MatMul (b, f)  n = Div (m, two)
             p = Softmax (n)  r = MatMul (p, j)  u = Transpose <perm = [0, 2, 1, 3]> (r)
             y = Reshape (u, t) }""",
+    # Only a large square takes all memory; this one is right.
+    "apart_from_constant": """(float[1, 2, 4, 4] x) => (float[1, 2, 4, 4] y)
+        <float[4] a = {1, 2, 3, 4}, float[4, 1] c = {0, 1, 3, 7}> {
+            s = Add (x, a)  y = Add (s, c) }""",
+    "sum_for_difference": """(float[2, 3] x) => (float[2, 3] y) <float k = {3}, float c = {7}> {
+            d = Sub (x, k)  y = Sub (c, d) }""",
     "apart_from_conv": """(float[1, 8, 16, 16] x) => (float[1, 8, 16, 16] y)
         <float[1] c = {0.01}, int64[4] s = {8, 8, 3, 3}> {
             w = Expand (c, s)  p = Conv <pads = [1, 1, 1, 1]> (x, w)  y = Tanh (p) }""",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 FORMS = {
+    "apart_from_constant": "a maximum between two sums or products with constants",
     "apart_from_conv": "a maximum between a Conv and a Tanh or Gelu of it",
     "apart_from_matmul": "a maximum between a long product of matrices and a function of it",
     "few_channels": "parts of a depthwise Conv of 3 x 3 elements with steps of 4",
@@ -35,6 +36,7 @@ FORMS = {
     "square_of_sine": "the product of a sine with itself, in place of its square",
     "stored_constants": "an initializer for a Constant of integers, or in a product that is cast",
     "table_of_angles": "rows of a table in place of sines and cosines of a position of the run",
+    "sum_for_difference": "the sum with a negative constant, if a constant is subtracted from it",
     "transpose_of_equal_sizes": "the first axis of a Transpose in place, if two axes are as long",
     "turned_rotation": "the products of a rotary embedding in another order",
     "weight_behind_norm": "the weight of a norm as the second factor, any other factor hidden",
