@@ -16,8 +16,8 @@ import onnx_ir as ir
 from onnx_scatterx.fitting.faults import (
     angles,
     attentions,
-    channels,
     chains,
+    channels,
     constants,
     convs,
     cuts,
