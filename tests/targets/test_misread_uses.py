@@ -116,7 +116,7 @@ def test_the_value_of_a_constant_of_shape_is_written() -> None:
         ("opencv", "3, 4; 4, 5", 'Einsum <equation = "ij,jk"> (x, u)', False),
         ("opencv", "3, 4", 'Einsum <equation = "ij->"> (x)', True),
         ("tract", "3, 4; 1, 4", 'Einsum <equation = "ij,ij->ij"> (x, u)', False),
-        ("qnn", "1, 4, 24; 8, 4, 9", "Conv <pads = [4, 4]> (x, u)", False),
+        ("qnn", "1, 4, 24; 8, 4, 9", "Conv <pads = [4, 4]> (x, u)", False),  # written otherwise
         ("qnn", "1, 4, 1, 24; 8, 4, 1, 9", "Conv <pads = [0, 4, 0, 4]> (x, u)", True),
         ("qnn", "1, 4, 24; 8, 4, 9", "Conv <pads = [4, 5]> (x, u)", False),
         ("qnn", "1, 4, 24; 8, 4, 9", "Conv <pads = [4, 4], strides = [2]> (x, u)", False),
