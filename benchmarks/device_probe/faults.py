@@ -52,6 +52,9 @@ _SMALL = {
         <float[u0, 4] a, float[u1, 4] b> {
             n = NonZero (m)  i = Transpose (n)  a = GatherND (x, i)  e = Neg (x)
             b = GatherND (e, i)  y = Add (a, b) }""",
+    "leaky_relu_of_groups": """(float[1, 4, 6, 6] x) => (float[1, 4, 6, 6] y)
+        <float[4, 1, 1, 1] w = {1, -2, 3, 5}, int64[4] i = {2, 0, 3, 1}> {
+            c = Conv <group = 4> (x, w)  y = Gather <axis = 1> (c, i) }""",
     # The weights of the Conv take 256 GiB.
     "gather_as_rows": """(float[262144] x) => (float[32768, 8] y)
         <int64[2] n = {32768, 1}, int64[8] row = {0, 1, 2, 3, 4, 5, 6, 7}> {

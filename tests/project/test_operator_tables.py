@@ -24,6 +24,7 @@ ELSEWHERE = {
     "onnx_scatterx.fitting.silent_draws": "what moves a draw, and passes its zeros on",
     "onnx_scatterx.fitting.faults.functions": "what is between a Conv and a function",
     "onnx_scatterx.fitting.faults.norms": "the nodes of a norm, upwards",
+    "onnx_scatterx.fitting.faults.picked": "what is between a Conv and what picks its channels",
     "onnx_scatterx.fitting.runtime_fusions": "where a pattern of nodes begins",
     "onnx_scatterx.engine.spelling.changes": "what changed between operator sets",
 }

@@ -30,6 +30,7 @@ from onnx_scatterx.fitting.faults import (
     names,
     norms,
     outputs,
+    picked,
     powers,
     products,
     rotations,
@@ -76,6 +77,9 @@ def reads(node: ir.Node, op_type: str) -> bool:
 FORMS: Mapping[str, Form] = {
     "elements_of_gathers": Form(gathers.elements_of_gathers, ("Gather", "GatherND")),
     "gather_as_rows": Form(channels.gather_as_rows, ("Gather",)),
+    "leaky_relu_of_groups": Form(
+        picked.leaky_relu_of_groups, picked.OPERATORS, fits=picked.has_groups
+    ),
     "shapes_of_scatters": Form(scatters.shapes_of_scatters, ("ScatterND",)),
     "relu_behind_softmax": Form(
         attentions.relu_behind_softmax, ("MatMul", "Einsum"), beside=("Softmax",)
