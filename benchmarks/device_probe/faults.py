@@ -150,6 +150,9 @@ _SMALL = {
     "short_lines": """(float[1, 1, 64000] x) => (float[1, 8, 12799] y)
         <float[1] c = {0.3}, int64[3] s = {8, 1, 10}> {
             w = Expand (c, s)  y = Conv <strides = [5]> (x, w) }""",
+    # A model as small as this one is read at once: look at the time of one with 16384 nodes.
+    "short_names": "(float[2] x) => (float[2] y) { a_value_with_a_long_name = Neg (x)"
+    "  y = Neg (a_value_with_a_long_name) }",
     "slice_before_reshape": """(float[1, 16, 4, 20] x) => (float[1, 2, 20] y)
         <float[1, 16, 1, 1] w = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
          int64[3] s = {1, 4, 20}, int64[1] zero = {0}, int64[1] two = {2}, int64[1] four = {4},

@@ -93,6 +93,10 @@ class GraphWriter:
         """Return a name for a new value."""
         return self._names.new(f"{self._insertion.prefix}/{what}")
 
+    def free_name(self, stem: str) -> str:
+        """Return a name with this stem that nothing in the model has."""
+        return self._names.new(stem)
+
     def commit(self, fragment: Fragment) -> Committed:
         """Add the nodes of a fragment to the graph.
 

@@ -128,6 +128,7 @@ FORMS: Mapping[str, Form] = {
         vectors.flat_indices, ("Gather",), fits=lambda node: reads(node, "Reshape")
     ),
     "forget_names": Form(names.forget_names),
+    "short_names": Form(names.short_names),
     "many_scales": Form(attentions.many_scales, ("Mul", "Div"), beside=("MatMul", "Softmax")),
 }
 """The forms, by the names that profiles use, in the order in which they are tried at a node."""
