@@ -103,6 +103,8 @@ _SMALL = {
             n = BatchNormalization (r, a, b, b, a)  y = Reshape (n, t) }""",
     "no_idle_output": """(float[2, 3] x) => (float[2, 3] y) <int64[2] s = {2, 3}> {
             a = Relu (x)  y = Reshape (a, s) }""",
+    "one_axis_in_front": """(float[2, 4, 4] x) => (float[8, 4] y) <int64[2] s = {8, 4}> {
+            a = Neg (x)  y = Reshape (a, s) }""",
     "split_before_slice": """(float[2, 3, 4, 5] x) => (float[2, 1, 2, 2] y, float[2, 3, 2, 2] z)
         <int64[3] a = {1, 0, 2}, int64[3] b = {2, 2, 4}, int64[3] c = {1, 2, 3},
          int64[2] d = {1, 2}, int64[2] e = {3, 4}, int64[2] f = {2, 3}> {

@@ -20,6 +20,7 @@ FORMS = {
     "elements_of_gathers": "GatherElements in place of all Gathers of one tensor but one",
     "gather_as_rows": "a Gather of many floats at constants along the third axis",
     "leaky_relu_of_groups": "a LeakyRelu behind a Conv of groups whose channels are picked",
+    "one_axis_in_front": "an axis in front of a tensor that is reshaped, if the others are as long",
     "one_division": "one Div of joined numbers in place of many that a Concat joins",
     "relu_behind_softmax": "a Relu behind the Softmax of some attentions",
     "rows_of_products": "the rows of a product as one axis, if its sum with a bias is reshaped",

@@ -22,6 +22,7 @@ from onnx_scatterx.fitting.faults import (
     convs,
     cuts,
     divisions,
+    equal_sizes,
     functions,
     gathers,
     images,
@@ -106,6 +107,7 @@ FORMS: Mapping[str, Form] = {
     ),
     "images_as_channels": Form(convs.images_as_channels, ("Conv",), fits=convs.has_blocks),
     "norm_of_images": Form(images.norm_of_images, ("BatchNormalization", "InstanceNormalization")),
+    "one_axis_in_front": Form(equal_sizes.one_axis_in_front, ("Reshape", "Transpose")),
     "transpose_of_equal_sizes": Form(transposes.transpose_of_equal_sizes, ("Transpose",)),
     "turned_rotation": Form(rotations.turned_rotation, ("Add",), beside=("Mul", "Concat", "Neg")),
     "no_idle_output": Form(
