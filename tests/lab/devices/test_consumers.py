@@ -1,8 +1,11 @@
 """What adapters read out of the files and words of their consumers, which need not be installed."""
 
+from __future__ import annotations
+
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -116,44 +119,24 @@ TWO = """g (float[2, 3, 4] x, float16[N] h) => (float[2, 3, 4] y, float16[N] z) 
 
 
 def fake_tflite(
-    monkeypatch: pytest.MonkeyPatch,
-    directory: Path,
-    *,
-    images: bool = False,
-    error: str = "",
-    signature: bool = True,
+    monkeypatch: pytest.MonkeyPatch, directory: Path, *, images: bool = False, error: str = ""
 ) -> list[onnx.ModelProto]:
     """Put modules in the place of onnx2tf and LiteRT; return the models that are converted.
 
     The network renames its inputs and outputs, gives outputs in another order, and returns y with
-    the channels at the end if `images`. Without a `signature`, it knows them by their order only.
-    As onnx2tf does, it notes what layers are made of, and converts to float32 and to float16.
+    the channels at the end if `images`. It is saved with all variables that its function reads, and
+    only then written.
     """
     converted: list[onnx.ModelProto] = []
 
-    class Saver:
-        @property
-        def tracking_metadata(self) -> str:
-            raise AssertionError("the notes hold all weights")
-
-    class Converter:
-        target_spec = SimpleNamespace(supported_types=())
-
-        def convert(self) -> bytes:
-            assert not self.target_spec.supported_types
-            return b"float32"
-
-    def convert(file: str, **_: object) -> object:
+    def convert(file: str, **options: object) -> object:
         model = onnx.load(file)
         converted.append(model)
+        assert options["disable_model_save"]
+        assert options["keep_shape_absolutely_input_names"] == ["v_x", "v_h"]
         if error:
             os.write(1, f"ERROR: no such axis\nERROR: onnx_op_name: {error}\n".encode())
             raise SystemExit(1)
-        assert converters.TFLiteConverterV2().convert() == b"float32"
-        assert Saver().tracking_metadata == "{}"
-        Converter.target_spec = SimpleNamespace(supported_types=["float16"])
-        assert converters.TFLiteKerasModelConverterV2().convert() == b""
-        Converter.target_spec = SimpleNamespace(supported_types=())
         shapes = [[d.dim_value for d in v.type.tensor_type.shape.dim] for v in model.graph.output]
         moved = images and len(shapes[0]) == 3
         return SimpleNamespace(
@@ -166,6 +149,21 @@ def fake_tflite(
             ],
         )
 
+    def save(module: object, path: str, signatures: object) -> None:
+        assert module.weights == ["weight"]  # type: ignore[attr-defined]
+        Path(path).mkdir()
+
+    class Converter:
+        target_spec = SimpleNamespace(supported_ops=())
+
+        def __init__(self, path: str, *_: object) -> None:
+            assert Path(path).is_dir()
+
+        def _convert_from_saved_model(self, _: object) -> bytes:
+            assert lite._deduplicate_readonly_buffers(b"kept") == b"kept"
+            assert self.target_spec.supported_ops == ["own", "others"]
+            return b"float32"
+
     class Runner:
         def get_input_details(self) -> object:
             return {"v_x": {"dtype": np.float32}, "renamed": {"dtype": np.float32}}
@@ -177,51 +175,40 @@ def fake_tflite(
 
     class Interpreter:
         get_signature_runner = Runner
-        tensors: dict[int, np.ndarray] = {}  # noqa: RUF012 - one file
 
-        def __init__(self, _: str) -> None: ...
-        def get_signature_list(self) -> object:
-            return {"serving_default": {}} if signature else {}
+        def __init__(self, path: str) -> None:
+            assert Path(path).read_bytes() == b"float32"
 
-        def allocate_tensors(self) -> None: ...
-        def get_input_details(self) -> object:
-            names = {3: "serving_default_renamed:0", 7: "v_x"}
-            return [{"index": n, "name": names[n], "dtype": np.float32} for n in names]
-
-        def set_tensor(self, index: int, array: np.ndarray) -> None:
-            self.tensors[index] = array
-
-        def invoke(self) -> None:
-            results = Runner()(self.tensors[7], self.tensors[3])
-            assert isinstance(results, dict)
-            self.tensors |= {n: results[f"k{n}"] for n in (0, 1)}
-
-        def get_output_details(self) -> object:
-            return [{"index": n} for n in (0, 1)]
-
-        def get_tensor(self, index: int) -> np.ndarray:
-            return self.tensors[index]
-
-    names = ("TFLiteConverterV2", "TFLiteKerasModelConverterV2")
-    saved = "tf_keras.src.saving.legacy.saved_model"
-    converters = SimpleNamespace(**{name: type(name, (Converter,), {}) for name in names})
-    for name, entry, content in (
-        ("onnx2tf", "convert", convert),
-        ("ai_edge_litert", "interpreter", None),
-        ("ai_edge_litert.interpreter", "Interpreter", Interpreter),
-        ("tensorflow", "float16", "float16"),
-        ("tensorflow.lite", "python", None),
-        ("tensorflow.lite.python", "lite", converters),
-        ("tf_keras", "src", None),
-        ("tf_keras.src", "saving", None),
-        ("tf_keras.src.saving", "legacy", None),
-        ("tf_keras.src.saving.legacy", "saved_model", None),
-        (saved, "base_serialization", None),
-        (f"{saved}.base_serialization", "SavedModelSaver", Saver),
-    ):
+    variables = SimpleNamespace(graph=SimpleNamespace(variables=["weight"]))
+    lite = SimpleNamespace(
+        TFLiteSavedModelConverterV2=Converter, _deduplicate_readonly_buffers=None
+    )
+    operators = SimpleNamespace(TFLITE_BUILTINS="own", SELECT_TF_OPS="others")
+    modules: dict[str, dict[str, object]] = {
+        "onnx2tf": {"convert": convert},
+        "onnx2tf.utils": {"common_functions": SimpleNamespace(dummy_tf_inference=None)},
+        "ai_edge_litert": {},
+        "ai_edge_litert.interpreter": {"Interpreter": Interpreter},
+        "tensorflow": {
+            "Module": SimpleNamespace,
+            "saved_model": SimpleNamespace(save=save),
+            "lite": SimpleNamespace(OpsSet=operators),
+            "compat": SimpleNamespace(v1=SimpleNamespace(GraphDef=object)),
+        },
+        "tensorflow.lite": {},
+        "tensorflow.lite.python": {"lite": lite},
+        "tf_keras": {"backend": SimpleNamespace(clear_session=lambda: None)},
+        "tf_keras.src": {},
+        "tf_keras.src.saving": {},
+        "tf_keras.src.saving.legacy": {
+            "saving_utils": SimpleNamespace(trace_model_call=lambda _: variables)
+        },
+    }
+    for name, content in modules.items():
         module = ModuleType(name)
-        setattr(module, entry, content)
+        vars(module).update(content)
         monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.setattr(tflite, "_known", [])
     monkeypatch.chdir(directory)
     return converted
 
@@ -239,16 +226,12 @@ def run_tflite(directory: Path) -> Answer:
     return answer
 
 
-@pytest.mark.parametrize("signature", [False, True])
 @pytest.mark.parametrize("images", [False, True])
 def test_inputs_and_outputs_of_tflite_are_those_of_the_model(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, images: bool, signature: bool
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, images: bool
 ) -> None:
-    """Feeds are in another order; images are converted once more, with flat outputs.
-
-    onnx2tf writes files without a signature if a Conv has several groups.
-    """
-    converted = fake_tflite(monkeypatch, tmp_path, images=images, signature=signature)
+    """Feeds are in another order; images are converted once more, with flat outputs."""
+    converted = fake_tflite(monkeypatch, tmp_path, images=images)
     assert run_tflite(tmp_path).kind == "taken"
     last = converted[-1].graph
     assert [v.name for v in last.input] == ["v_x", "v_h"]
@@ -256,6 +239,51 @@ def test_inputs_and_outputs_of_tflite_are_those_of_the_model(
     assert [v.name for v in last.output] == ["v_y_flat" if images else "v_y", "v_z"]
     onnx.checker.check_model(converted[-1], full_check=True)
     assert len(converted) == 1 + images
+
+
+class FakeTensor:
+    """A tensor of a network: a number that a layer computes of others, or an input."""
+
+    def __init__(self, name: str, layer: Callable[..., float] | None, *inputs: FakeTensor) -> None:
+        self.name, self.dtype = name, None
+        node = SimpleNamespace(is_input=layer is None, layer=layer, keras_inputs=list(inputs))
+        node.outputs, node.flat_input_ids = [self], [str(id(tensor)) for tensor in inputs]
+        node.map_arguments = lambda held: ([held[i].pop() for i in node.flat_input_ids], {})
+        self._keras_history = SimpleNamespace(
+            layer=SimpleNamespace(_inbound_nodes=[node]), node_index=0
+        )
+
+
+@pytest.mark.parametrize(("held", "calls"), [(1 << 28, "ab"), (0, "aab")])
+def test_each_value_of_a_network_is_computed_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, held: int, calls: str
+) -> None:
+    """If the values take more memory than may be held, they are computed again."""
+    fake_tflite(monkeypatch, tmp_path)
+    tf = sys.modules["tensorflow"]
+    vars(tf).update(
+        convert_to_tensor=lambda value, _: np.float32(value),
+        nest=SimpleNamespace(flatten=lambda made: made if isinstance(made, list) else [made]),
+        size=np.size,
+    )
+    monkeypatch.setattr(tflite, "_HELD", held)
+    monkeypatch.setattr(tflite, "_bytes", lambda value: 4)
+    called: list[str] = []
+
+    def layer(name: str) -> Callable[..., float]:
+        def add(*numbers: float) -> float:
+            called.append(name)
+            return sum(numbers)
+
+        return add
+
+    x = FakeTensor("x", None)
+    a = FakeTensor("a", layer("a"), x, x)
+    b = FakeTensor("b", layer("b"), a, x)
+    known = tflite._Known()
+    assert known.of(SimpleNamespace(outputs=[a]))({"x": 2}, training=False) == [4]
+    assert known.of(SimpleNamespace(outputs=[b, a]))({"x": 2}, training=False) == [6, 4]
+    assert "".join(called) == calls
 
 
 def test_tflite_without_the_program_that_onnx2tf_starts(

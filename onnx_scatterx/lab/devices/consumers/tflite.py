@@ -5,13 +5,16 @@ this off, except for an output after a Conv. If an output has another shape than
 model is converted once more with flat outputs, since a shape does not always show where the
 channels are. Operators of TensorFlow that are not TensorFlow Lite's are refused.
 
-Of what onnx2tf writes, only the file in float32 is made: most of the time goes into one in float16,
-and into notes about layers, which are not read and hold all weights as text.
+Of what onnx2tf writes, only the file in float32 is made, without the traces of all layers that
+Keras saves, and after onnx2tf has given back its copies of the weights. onnx2tf compares most nodes
+with ONNX Runtime, and computes the network from its beginning for each of them: here, each value is
+computed once.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import re
 import subprocess
@@ -24,9 +27,13 @@ from unittest import mock
 import numpy as np
 
 from onnx_scatterx.lab.devices.adapter import Adapter, Answer, captured
+from onnx_scatterx.processes import give_back, map_large_blocks
 
 _BEFORE = "v_"  # TensorFlow refuses names of values and nodes that begin with a slash
-_FILE = "network/model_float32.tflite"
+_NETWORK = "network"
+_FILE = "network.tflite"
+_HELD = 1 << 28
+"""Bytes of the values that are kept for the next node."""
 _IMAGES = "calibration_image_sample_data_20x128x128x3_float32.npy"
 
 
@@ -49,39 +56,34 @@ class TFLite(Adapter):
 
     def run(self, model: Path, feeds: Mapping[str, np.ndarray], directory: Path) -> Answer:
         import onnx
-        import onnx2tf
-        from ai_edge_litert.interpreter import Interpreter
 
+        map_large_blocks()
         fed = {_BEFORE + name: array for name, array in feeds.items()}
         # For inputs that look like images, onnx2tf would otherwise download this file.
         np.save(_IMAGES, np.random.default_rng(0).random((20, 128, 128, 3), np.float32))
         for flat in (False, True):
             copy, shapes = _prepared(onnx.load(str(model)), fed, flat)
             onnx.save(copy, "model.onnx")
-            with captured() as printed, _float32_alone():
+            named = {node.name for node in copy.graph.node if node.name}
+            names = [value.name for value in copy.graph.input if value.name in fed]
+            del copy  # it holds all weights
+            with captured() as printed:
                 try:
-                    network = onnx2tf.convert(
-                        "model.onnx",
-                        output_folder_path="network",
-                        keep_shape_absolutely_input_names=list(fed),
-                        non_verbose=True,
-                    )
+                    saved = _saved(names, None if flat else shapes)
+                    if saved:
+                        _write()
                 except (Exception, SystemExit) as error:
-                    return _refusal(
-                        error, printed(), {node.name for node in copy.graph.node if node.name}
-                    )
-            if not (any(network.onnx_output_layouts.values()) or _differ(network.outputs, shapes)):
-                break  # no channels are at the end
-        if len(network.output_names) != len(shapes):
+                    return _refusal(error, printed(), named)
+            if saved:
+                break
+        assert saved
+        keys, given = saved
+        if len(given) != len(shapes):
             return Answer("refused", message="it removes a constant output")
-        names = [value.name for value in copy.graph.input if value.name in fed]
-        run = _run if Interpreter(_FILE).get_signature_list() else _run_unnamed
-        results = run(
-            Interpreter(_FILE),
-            {(name, key): fed[name] for name, key in zip(names, network.input_names, strict=True)},
-            network.output_names,
+        results = _run(
+            {(name, key): fed[name] for name, key in zip(names, keys, strict=True)}, given
         )
-        outputs = zip(shapes.items(), network.output_names, strict=True)
+        outputs = zip(shapes.items(), given, strict=True)
         return Answer(
             "taken",
             {
@@ -93,55 +95,145 @@ class TFLite(Adapter):
         )
 
 
-@contextlib.contextmanager
-def _float32_alone() -> Iterator[None]:
-    """Let TensorFlow convert to float32 only, and write no notes about layers."""
+def _saved(
+    names: Sequence[str], shapes: Mapping[str, list[int]] | None
+) -> tuple[list[str], list[str]] | None:
+    """Save the network of "model.onnx", and return the names of its inputs and outputs.
+
+    Return None if its outputs do not have these `shapes`, or have their channels at the end. All
+    that onnx2tf holds is free afterwards.
+    """
+    import onnx2tf
     import tensorflow as tf
+    from tf_keras.src.saving.legacy import saving_utils
+
+    with _remembered():
+        network = onnx2tf.convert(
+            "model.onnx",
+            output_folder_path=_NETWORK,
+            keep_shape_absolutely_input_names=list(names),
+            disable_model_save=True,
+            non_verbose=True,
+        )
+    moved = any(network.onnx_output_layouts.values())
+    if shapes is not None and (moved or _differ(network.outputs, shapes)):
+        return None
+    module = tf.Module()
+    module.run = saving_utils.trace_model_call(network)
+    module.weights = module.run.graph.variables  # the network knows not all of them
+    tf.saved_model.save(module, _NETWORK, signatures=module.run)
+    return list(network.input_names), list(network.output_names)
+
+
+def _write() -> None:
+    """Write the file in float32 from the saved network, by the options of onnx2tf."""
+    import tensorflow as tf
+    import tf_keras
     from tensorflow.lite.python import lite
 
-    with contextlib.ExitStack() as stack:
-        with contextlib.suppress(ImportError):  # another Keras takes longer
-            from tf_keras.src.saving.legacy.saved_model.base_serialization import SavedModelSaver
+    tf_keras.backend.clear_session()
+    gc.collect()
+    give_back()
+    converter = lite.TFLiteSavedModelConverterV2(_NETWORK, {"serve"}, ["serving_default"])
+    converter.target_spec.supported_ops = [
+        tf.lite.OpsSet.TFLITE_BUILTINS,
+        tf.lite.OpsSet.SELECT_TF_OPS,
+    ]
+    with mock.patch.object(lite, "_deduplicate_readonly_buffers", lambda model: model):
+        written = converter._convert_from_saved_model(tf.compat.v1.GraphDef())
+    Path(_FILE).write_bytes(written)
 
-            stack.enter_context(mock.patch.object(SavedModelSaver, "tracking_metadata", "{}"))
-        for kind in (lite.TFLiteKerasModelConverterV2, lite.TFLiteConverterV2):
 
-            def convert(converter: Any, whole: Any = kind.convert) -> bytes:
-                halved = tf.float16 in converter.target_spec.supported_types
-                return b"" if halved else whole(converter)
+@contextlib.contextmanager
+def _remembered() -> Iterator[None]:
+    """Let onnx2tf compute each value of the network once, not once for each node that it checks.
 
-            stack.enter_context(mock.patch.object(kind, "convert", convert))
+    Its modules import the function that computes them when they are first used, and keep it.
+    """
+    from onnx2tf.utils import common_functions
+
+    computed = common_functions.dummy_tf_inference
+
+    def infer(*, model: Any, verification_datas: Any = None, **given: Any) -> Any:
+        if _known and verification_datas is None:
+            model = _known[-1].of(model)
+        return computed(model=model, verification_datas=verification_datas, **given)
+
+    if not _known:
+        common_functions.dummy_tf_inference = infer
+    _known[:] = [_Known()]
+    try:
         yield
+    finally:
+        _known[:] = [_Known()]
+
+
+class _Known:
+    """The values of a network for the inputs that onnx2tf draws, the last ones that were used."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, tuple[Any, Any]] = {}  # with the tensors, which keep their ids
+
+    def of(self, model: Any) -> Any:
+        """Return what stands for a model: a function of its inputs, with its outputs."""
+
+        def call(inputs: Mapping[str, Any], training: bool) -> list[Any]:
+            return self._outputs(model, inputs)
+
+        call.outputs = model.outputs  # type: ignore[attr-defined]
+        return call
+
+    def _outputs(self, model: Any, inputs: Mapping[str, Any]) -> list[Any]:
+        import tensorflow as tf
+
+        values: dict[str, tuple[Any, Any]] = {}  # which this call has used
+        left = list(model.outputs)
+        while left:
+            tensor = left[-1]
+            key, history = str(id(tensor)), tensor._keras_history
+            node = history.layer._inbound_nodes[history.node_index]
+            if key in values:
+                left.pop()
+            elif key in self._values:
+                values[key] = self._values[key]
+            elif node.is_input:
+                values[key] = tensor, tf.convert_to_tensor(inputs[tensor.name], tensor.dtype)
+            elif missing := [t for t in node.keras_inputs if str(id(t)) not in values]:
+                left.extend(missing)
+            else:
+                read = {i: [values[i][1]] * len(node.keras_inputs) for i in node.flat_input_ids}
+                args, kwargs = node.map_arguments(read)
+                made = tf.nest.flatten(node.layer(*args, **kwargs))
+                pairs = zip(tf.nest.flatten(node.outputs), made, strict=True)
+                values.update({str(id(kept)): (kept, value) for kept, value in pairs})
+        self._values = {k: v for k, v in self._values.items() if k not in values} | values
+        size = 0
+        for key, (_, value) in reversed(list(self._values.items())):
+            size += _bytes(value)
+            if size > _HELD:
+                del self._values[key]
+        return [values[str(id(tensor))][1] for tensor in model.outputs]
+
+
+def _bytes(value: Any) -> int:
+    import tensorflow as tf
+
+    return int(tf.size(value)) * int(value.dtype.size)
 
 
 def _run(
-    interpreter: Any, arrays: Mapping[tuple[str, str], np.ndarray], outputs: Sequence[str]
+    arrays: Mapping[tuple[str, str], np.ndarray], outputs: Sequence[str]
 ) -> Mapping[str, np.ndarray]:
-    """Run the signature of a file; each input has two names, and the first that it knows is taken.
+    """Run the file; each input has two names, and the first that its signature knows is taken.
 
     An input that is also an output has the name of the output in onnx2tf's list.
     """
-    runner = interpreter.get_signature_runner()
+    from ai_edge_litert.interpreter import Interpreter
+
+    runner = Interpreter(_FILE).get_signature_runner()
     details = runner.get_input_details()
     keys = {name if name in details else key: array for (name, key), array in arrays.items()}
     return runner(**{key: array.astype(details[key]["dtype"]) for key, array in keys.items()})  # type: ignore[no-any-return]
-
-
-def _run_unnamed(
-    interpreter: Any, arrays: Mapping[tuple[str, str], np.ndarray], outputs: Sequence[str]
-) -> Mapping[str, np.ndarray]:
-    """Run a file without a signature, as onnx2tf writes one for a Conv of several groups.
-
-    Its inputs have the model's names, in another order; its outputs have the model's order.
-    """
-    interpreter.allocate_tensors()
-    by_name = {key: array for names, array in arrays.items() for key in reversed(names)}
-    for detail in interpreter.get_input_details():
-        name = detail["name"].removeprefix("serving_default_").partition(":")[0]
-        interpreter.set_tensor(detail["index"], by_name[name].astype(detail["dtype"]))
-    interpreter.invoke()
-    places = [detail["index"] for detail in interpreter.get_output_details()]
-    return dict(zip(outputs, map(interpreter.get_tensor, places), strict=True))
 
 
 def _prepared(
@@ -193,5 +285,8 @@ def _refusal(error: BaseException, printed: str, names: set[str]) -> Answer:
     node = next((n for n in nodes if n in names), "")
     return Answer("refused", message=message, node=node.removeprefix(_BEFORE))
 
+
+_known: list[_Known] = []
+"""What is known of the network that is converted; empty before the first one."""
 
 adapter = TFLite()
