@@ -22,6 +22,7 @@ ELSEWHERE = {
     "onnx_scatterx.engine.write.forms.several": "which operator of two operands stands for which",
     "onnx_scatterx.engine.write.forms.sums": "what is written by a sum, and how",
     "onnx_scatterx.fitting.silent_draws": "what moves a draw, and passes its zeros on",
+    "onnx_scatterx.fitting.faults.chains": "which two operators are merged",
     "onnx_scatterx.fitting.faults.functions": "what is between a Conv and a function",
     "onnx_scatterx.fitting.faults.norms": "the nodes of a norm, upwards",
     "onnx_scatterx.fitting.faults.picked": "what is between a Conv and what picks its channels",
