@@ -27,7 +27,6 @@ from unittest import mock
 import numpy as np
 
 from onnx_scatterx.lab.devices.adapter import Adapter, Answer, captured
-from onnx_scatterx.processes import give_back, map_large_blocks
 
 _BEFORE = "v_"  # TensorFlow refuses names of values and nodes that begin with a slash
 _NETWORK = "network"
@@ -56,6 +55,8 @@ class TFLite(Adapter):
 
     def run(self, model: Path, feeds: Mapping[str, np.ndarray], directory: Path) -> Answer:
         import onnx
+
+        from onnx_scatterx.processes import map_large_blocks
 
         map_large_blocks()
         fed = {_BEFORE + name: array for name, array in feeds.items()}
@@ -130,6 +131,8 @@ def _write() -> None:
     import tensorflow as tf
     import tf_keras
     from tensorflow.lite.python import lite
+
+    from onnx_scatterx.processes import give_back
 
     tf_keras.backend.clear_session()
     gc.collect()
