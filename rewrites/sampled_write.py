@@ -5,9 +5,9 @@
              row[p] = p                                      if no update has this position
              y = GridSample(Concat(x, u), row, mode="nearest")
 
-It is for a target that takes a GridSample, but neither a Where nor a Gather of computed positions.
-Such a target often has no integers, so the rows are computed from floats. A position p is inside of
-n rows from a start s if both factors are 1, and not 0:
+It is for a target that takes GridSample, but no Where, and no Gather from computed data. Such a
+target often has no integers, so the rows are computed from floats. A position p is inside of n rows
+from a start s if this is 1, and not 0:
 
     inside(s, n) = Clip(p - s + 1, 0, 1) * Clip(n - (p - s), 0, 1)
 
@@ -18,8 +18,8 @@ other, by the floats f of their indices, are
     row = row + (P + k - row) * inside(f[k], 1)              for k = 0, 1, ...
 
 All numbers are less than 2^24, so they are exact. Holds as ``dense_write`` does, if sizes are
-known, the elements are floats, and all elements of a row of the data share their indices. A start
-must not be negative.
+known, the elements are floats, and all elements of a row of the data share their indices. Rows that
+begin at a start need one that is not negative.
 """
 
 from __future__ import annotations
@@ -81,9 +81,14 @@ def _reads_nearest(context: Context) -> bool:
 
 def _rows_of(scatter: Scatter, layout: Arrangement, context: Context) -> Callable[[], ir.Value]:
     """Return what writes the floats of the row of each position, twice: [1, P, 1, 2]."""
-    window = None if layout.updates.constant == 1 else attempt(partial(window_of, scatter, context))
-    if isinstance(window, Window) and window.shared and not window.round:
-        refuse_unless(scatter.facts.is_nonnegative(window.origin))
+    window = attempt(partial(window_of, scatter, context))
+    if (
+        layout.updates.constant != 1  # one row takes fewer nodes below
+        and isinstance(window, Window)
+        and window.shared
+        and not window.round
+        and scatter.facts.is_nonnegative(window.origin)
+    ):
         return partial(_rows_of_window, layout, window, context)
     search = search_of_own(scatter, context)
     refuse_unless(search.positions.shared and are_few(search))

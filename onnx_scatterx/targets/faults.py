@@ -30,7 +30,7 @@ FORMS = {
     "expand_for_and": "an Expand in place of an And with a mask of which all is true",
     "scale_as_vector": "the scale in front of a Softmax of another axis than the last as a vector",
     "shapes_of_scatters": "another shape of the data of all ScatterNDs into one tensor but one",
-    "short_lines": "parts of a Conv along one long axis, if its steps are no power of two",
+    "short_lines": "parts of a Conv along one long axis, if its step is not a power of two",
     "short_names": "short names of the values of a model of many nodes",
     "slice_before_reshape": "Slices in front of a Reshape of a Conv, not behind it",
     "slices_of_gathers": "Slices in place of many Gathers of one tensor, each at one position",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.engine.write.forms import has_other_forms as has_other_forms
     from onnx_scatterx.engine.write.forms import instead_of as instead_of
     from onnx_scatterx.engine.write.forms.einsums import only_moves as only_moves
+    from onnx_scatterx.engine.write.forms.request import range_of as range_of
     from onnx_scatterx.engine.write.forms.sums import OF_SUMS as OF_SUMS
     from onnx_scatterx.engine.write.fragment import Fragment as Fragment
     from onnx_scatterx.engine.write.graph_writer import GraphWriter as GraphWriter
@@ -40,6 +41,7 @@ else:
             "cuts": "Cut",
             "forms": "has_other_forms instead_of",
             "forms.einsums": "only_moves",
+            "forms.request": "range_of",
             "forms.sums": "OF_SUMS",
             "fragment": "Fragment",
             "graph_writer": "GraphWriter",

@@ -21,6 +21,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis import TensorValue, required
 from onnx_scatterx.engine.budget import LIMITS
+from onnx_scatterx.engine.write import range_of
 from onnx_scatterx.fitting.constant_finder import COMPUTED, NodeRunner
 from onnx_scatterx.fitting.faults.candidate import Candidate
 from onnx_scatterx.graphs import constant
@@ -94,13 +95,8 @@ def _follow(at: Candidate, value: ir.Value, chain: _Chain) -> bool:
 
 def _count(at: Candidate, source: ir.Value) -> int | None:
     """Return how many positions there are, from 0 up to the largest, if that is known."""
-    known = at.scope.of(source)
-    inside = at.writer.facts.assuming(extents=dict(enumerate(known.shape or ())))
-    low, high = math.inf, -math.inf
-    for term in known.terms or ():
-        (least, most), (first, last) = inside.interval(term), term.within_axes()
-        low, high = min(low, max(least, first)), max(high, min(most, last))
-    return int(high) + 1 if 0 <= low <= high < _POSITIONS else None
+    low, high = range_of(at.scope.of(source), at.writer.facts) or (-1, -1)
+    return high + 1 if low >= 0 and high < _POSITIONS else None
 
 
 def _fit(at: Candidate, chains: Mapping[ir.Node, _Chain], count: int) -> bool:

@@ -95,7 +95,7 @@ def _is_row(starts: np.ndarray, steps: np.ndarray) -> bool:
 
 
 def _run(line: np.ndarray, n: int) -> int:
-    """Return the largest length of rows that are read as they are, of which there are n in all.
+    """Return the largest length of a run, if the positions are whole runs, and the axis, too.
 
     >>> _run(np.array([4, 5, 6, 7, 0, 1]), 8), _run(np.array([4, 5, 3, 4]), 8)
     (2, 1)

@@ -1,8 +1,8 @@
 """Convs along one long axis, as those that read audio.
 
     short_lines    Conv(x, w)   =   Concat(Conv(x[..., :n], w), Conv(x[..., m:m + n], w), ...)
-                   for steps that are no power of two, a kernel that is longer than a step, few
-                   channels, and more than 2^15 elements along the axis
+                   if the step is not a power of two, the kernel is longer than the step, there
+                   are at most 6 channels, and the axis has more than 2^15 elements
 
 Each part gives the elements of its window, and the parts of x overlap. MEASURED: ONNX Runtime
 computes the same bits, also under its default options, if a part gives whole blocks of 16 elements.
@@ -58,7 +58,7 @@ def short_lines(at: Candidate) -> bool:
 
 
 def has_odd_step(node: ir.Node) -> bool:
-    """Return whether a Conv goes along one axis in steps that are no power of two."""
+    """Return whether a Conv has one axis, and its step is not a power of two."""
     steps: list[int] = [*(attribute_of(node, "strides", None) or [])]
     return len(steps) == 1 and steps[0] & (steps[0] - 1) != 0
 

@@ -127,7 +127,11 @@ GOLDEN = {
 }
 test_golden = each(GOLDEN, "golden")
 
+PER_ROW = """g (float[4,9] x, int64[4,1] i, float[4,1] u) => (float[4,9] y)
+    { y = ScatterElements <axis = 1> (x, i, u) }"""
+
 KEPT = {
+    "a position for each row": Case(PER_ROW, Reason.UNKNOWN_INDICES, target=SAMPLER),
     "more updates than are written one by one": Case(
         nd(count="17"), Reason.UNKNOWN_INDICES, target=SAMPLER, left=1
     ),

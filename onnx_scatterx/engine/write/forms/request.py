@@ -156,6 +156,11 @@ def is_taken(request: Request, write: Callable[[], ir.Value]) -> bool:
 
 def bounds(known: TensorValue | None, request: Request) -> tuple[int, int] | None:
     """Return the least and the largest number that an element may be, or None."""
+    return range_of(known, request.writer.facts)
+
+
+def range_of(known: TensorValue | None, facts: Facts) -> tuple[int, int] | None:
+    """Return the least and the largest number that an element may be under facts, or None."""
     if known is None or not known.is_integer:
         return None
     if known.constant is not None:
@@ -163,10 +168,11 @@ def bounds(known: TensorValue | None, request: Request) -> tuple[int, int] | Non
     if known.shape is None:
         return None
     whole, each = known.index_map, known.element_exprs
-    found = None if whole is None else _bounds_of([whole], known.shape, request)
-    if found is None and each is not None:
-        found = _bounds_of(each.ravel().tolist(), known.shape, request)
-    return found
+    # A promise may be about each element: of all at once, only those of the type are known then.
+    told = [[] if whole is None else [whole], [] if each is None else each.ravel().tolist()]
+    found = [_bounds_of(terms, known.shape, facts) for terms in told if terms]
+    ranges = [ends for ends in found if ends is not None]
+    return (max(low for low, _ in ranges), min(high for _, high in ranges)) if ranges else None
 
 
 def lies(known: TensorValue, low: float, high: float, request: Request) -> bool:
@@ -180,9 +186,9 @@ def lies(known: TensorValue, low: float, high: float, request: Request) -> bool:
     )
 
 
-def _bounds_of(terms: Sequence[Term], shape: Shape, request: Request) -> tuple[int, int] | None:
+def _bounds_of(terms: Sequence[Term], shape: Shape, facts: Facts) -> tuple[int, int] | None:
     """Return the least and the largest number that some terms over coordinates may be, or None."""
-    inside = request.writer.facts.assuming(extents=dict(enumerate(shape)))
+    inside = facts.assuming(extents=dict(enumerate(shape)))
     low, high = math.inf, -math.inf
     try:
         for term in terms:

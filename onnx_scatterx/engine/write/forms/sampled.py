@@ -3,7 +3,7 @@
     Gather(x, i, axis=a)   =   GridSample(image of x, grid of the floats of i, mode="nearest")
 
 The image has a channel for each element of a row, and a pixel for each position of the axis. Holds
-for floats, if sizes are known, and the range of the indices, of which none is negative.
+for floats. All sizes must be known, and no index may be negative.
 """
 
 from __future__ import annotations
